@@ -1,0 +1,40 @@
+import type { WatchEvent } from '../kube/watch-event.ts';
+
+/** One request to a Kubernetes API, independent of how it travels. */
+export interface TransportRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute, without query: `/apis/apps/v1/namespaces/default/deployments/web`. */
+  path: string;
+  query?: Record<string, string | string[] | undefined>;
+  headers?: Record<string, string>;
+  /** JSON bodies as values; the in-memory transport passes them on without encoding. */
+  body?: unknown;
+  /** application/json unless said otherwise (patches say so). */
+  contentType?: string;
+  signal?: AbortSignal;
+}
+
+export interface TransportResponse {
+  status: number;
+  headers: Record<string, string>;
+  /** The decoded answer: an object, a list or a Status. Frozen and shared on the in-memory transport: never edit, copy. */
+  body: unknown;
+}
+
+/**
+ * How requests reach an API server. `request` resolves for every HTTP status and rejects only when the server could not be
+ * reached (TransportError) or the signal fired. `watch` resolves once the server accepted the watch; the iteration
+ * ends when the server closes it and throws when the connection breaks.
+ */
+export interface Transport {
+  request(request: TransportRequest): Promise<TransportResponse>;
+  watch(request: TransportRequest): Promise<AsyncIterable<WatchEvent>>;
+  close(): Promise<void>;
+}
+
+/** What the in-memory transport is made from: the server's handler chain after TLS, with an identity already bound to it. */
+export interface InMemoryHandler {
+  (
+    request: TransportRequest,
+  ): Promise<TransportResponse | { status: number; headers: Record<string, string>; events: AsyncIterable<WatchEvent> }>;
+}

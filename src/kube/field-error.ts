@@ -1,0 +1,78 @@
+/**
+ * Validation findings in the words of Kubernetes' field.ErrorList, so that a refusal reads the same on both engines.
+ * A finding's text is `<field>: <what>: <value>: <detail>`; the Status cause carries reason, field and the text without the field.
+ */
+export type FieldErrorType =
+  | 'FieldValueNotFound'
+  | 'FieldValueRequired'
+  | 'FieldValueDuplicate'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'InternalError'
+  | 'FieldValueTypeInvalid';
+
+export interface FieldError {
+  type: FieldErrorType;
+  field: string;
+  /** The text without the field, as in a Status cause. */
+  message: string;
+}
+
+/** The whole text of a finding, as it appears in a Status message. */
+export function fieldErrorText(error: FieldError): string {
+  return `${error.field}: ${error.message}`;
+}
+
+/** How Kubernetes prints the offending value: strings quoted as Go's %q does, numbers and booleans bare, the rest as JSON. */
+export function printValue(value: unknown): string {
+  if (value === undefined || value === null) return 'null';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return JSON.stringify(value);
+}
+
+export function invalid(field: string, value: unknown, detail: string): FieldError {
+  return { type: 'FieldValueInvalid', field, message: `Invalid value: ${printValue(value)}: ${detail}` };
+}
+
+export function required(field: string, detail = ''): FieldError {
+  return { type: 'FieldValueRequired', field, message: detail === '' ? 'Required value' : `Required value: ${detail}` };
+}
+
+export function forbidden(field: string, detail: string): FieldError {
+  return { type: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` };
+}
+
+export function duplicate(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueDuplicate', field, message: `Duplicate value: ${printValue(value)}` };
+}
+
+export function notFound(field: string, value: unknown): FieldError {
+  return { type: 'FieldValueNotFound', field, message: `Not found: ${printValue(value)}` };
+}
+
+export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const list = supported.map((s) => JSON.stringify(s)).join(', ');
+  const detail = supported.length > 0 ? `: supported values: ${list}` : '';
+  return { type: 'FieldValueNotSupported', field, message: `Unsupported value: ${printValue(value)}${detail}` };
+}
+
+export function tooLong(field: string, maxLength: number): FieldError {
+  const unit = maxLength === 1 ? 'byte' : 'bytes';
+  return { type: 'FieldValueTooLong', field, message: `Too long: may not be more than ${maxLength} ${unit}` };
+}
+
+export function tooMany(field: string, actual: number, max: number): FieldError {
+  const unit = max === 1 ? 'item' : 'items';
+  return { type: 'FieldValueTooMany', field, message: `Too many: ${actual}: must have at most ${max} ${unit}` };
+}
+
+export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
+  return { type: 'FieldValueTypeInvalid', field, message: `Invalid value: ${printValue(value)}: ${detail}` };
+}
+
+export function internalError(field: string, detail: string): FieldError {
+  return { type: 'InternalError', field, message: `Internal error: ${detail}` };
+}

@@ -1,0 +1,36 @@
+/** Time as a parameter: production code takes a Clock, tests hand in a FakeClock and move it by hand. */
+export interface Clock {
+  /** Milliseconds since the epoch. May jump when the machine's time is corrected: for timestamps only. */
+  now(): number;
+  /** Milliseconds that never go back: for durations and deadlines. */
+  monotonic(): number;
+  /** Calls back once after `ms`. Does not keep the process alive: what must finish is awaited by someone. */
+  setTimer(ms: number, callback: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** Timers of Node overflow above this and fire at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  setTimer(ms, callback) {
+    const handle = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMER));
+    handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/** `2026-01-31T12:00:00Z`, the resolution of metav1.Time. */
+export function toTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** `2026-01-31T12:00:00.123000Z`, the resolution of metav1.MicroTime. */
+export function toMicroTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
+}

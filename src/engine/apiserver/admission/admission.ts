@@ -26,6 +26,21 @@ export interface AdmissionRequest {
   /** Goes to the audit log. */
   annotate(key: string, value: string): void;
   signal: AbortSignal;
+  /** What mutating webhooks remember between the first run of the mutating plugins and a second one. Made by the plugin that needs it. */
+  reinvocation?: Reinvocation;
+  /** What has to be undone when the write fails after it was admitted. Filled by plugins, run by Admission.abandon. */
+  undo?: (() => void)[];
+}
+
+export interface Reinvocation {
+  /** Some plugin asked for a second run of all mutating plugins. */
+  requested: boolean;
+  /** This is the second run. */
+  active: boolean;
+  /** Keys of the webhooks that want to see the object again. */
+  webhooks: Set<string>;
+  /** The object as it was when the last webhook of the first run had seen it, as JSON. */
+  lastSeen?: string;
 }
 
 /**

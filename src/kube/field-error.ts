@@ -1,3 +1,5 @@
+import { marshal, printNumber, quote } from './go-text.ts';
+
 /**
  * Validation findings in the words of Kubernetes' field.ErrorList, so that a refusal reads the same on both engines.
  * A finding's text is `<field>: <what>: <value>: <detail>`; the Status cause carries reason, field and the text without the field.
@@ -29,20 +31,25 @@ export function fieldErrorText(error: FieldError): string {
 /** How Kubernetes prints the offending value: strings quoted as Go's %q does, numbers and booleans bare, the rest as JSON. */
 export function printValue(value: unknown): string {
   if (value === undefined || value === null) return 'null';
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return JSON.stringify(value);
+  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'number') return printNumber(value);
+  return typeof value === 'boolean' ? String(value) : marshal(value);
+}
+
+function withDetail(what: string, detail: string): string {
+  return detail === '' ? what : `${what}: ${detail}`;
 }
 
 export function invalid(field: string, value: unknown, detail: string): FieldError {
-  return { type: 'FieldValueInvalid', field, message: `Invalid value: ${printValue(value)}: ${detail}` };
+  return { type: 'FieldValueInvalid', field, message: withDetail(`Invalid value: ${printValue(value)}`, detail) };
 }
 
 export function required(field: string, detail = ''): FieldError {
-  return { type: 'FieldValueRequired', field, message: detail === '' ? 'Required value' : `Required value: ${detail}` };
+  return { type: 'FieldValueRequired', field, message: withDetail('Required value', detail) };
 }
 
 export function forbidden(field: string, detail: string): FieldError {
-  return { type: 'FieldValueForbidden', field, message: `Forbidden: ${detail}` };
+  return { type: 'FieldValueForbidden', field, message: withDetail('Forbidden', detail) };
 }
 
 export function duplicate(field: string, value: unknown): FieldError {
@@ -53,24 +60,27 @@ export function notFound(field: string, value: unknown): FieldError {
   return { type: 'FieldValueNotFound', field, message: `Not found: ${printValue(value)}` };
 }
 
+/** Values are listed in the order given: pass them as Kubernetes does (most of its lists are sorted sets). */
 export function notSupported(field: string, value: unknown, supported: readonly string[]): FieldError {
-  const list = supported.map((s) => JSON.stringify(s)).join(', ');
-  const detail = supported.length > 0 ? `: supported values: ${list}` : '';
-  return { type: 'FieldValueNotSupported', field, message: `Unsupported value: ${printValue(value)}${detail}` };
+  const detail = supported.length > 0 ? `supported values: ${supported.map(quote).join(', ')}` : '';
+  return { type: 'FieldValueNotSupported', field, message: withDetail(`Unsupported value: ${printValue(value)}`, detail) };
 }
 
+/** A negative length says "too long" without saying how long it may be. */
 export function tooLong(field: string, maxLength: number): FieldError {
   const unit = maxLength === 1 ? 'byte' : 'bytes';
-  return { type: 'FieldValueTooLong', field, message: `Too long: may not be more than ${maxLength} ${unit}` };
+  const detail = maxLength < 0 ? 'value is too long' : `may not be more than ${maxLength} ${unit}`;
+  return { type: 'FieldValueTooLong', field, message: `Too long: ${detail}` };
 }
 
 export function tooMany(field: string, actual: number, max: number): FieldError {
   const unit = max === 1 ? 'item' : 'items';
-  return { type: 'FieldValueTooMany', field, message: `Too many: ${actual}: must have at most ${max} ${unit}` };
+  const detail = max < 0 ? 'has too many items' : `must have at most ${max} ${unit}`;
+  return { type: 'FieldValueTooMany', field, message: withDetail(actual < 0 ? 'Too many' : `Too many: ${actual}`, detail) };
 }
 
 export function typeInvalid(field: string, value: unknown, detail: string): FieldError {
-  return { type: 'FieldValueTypeInvalid', field, message: `Invalid value: ${printValue(value)}: ${detail}` };
+  return { type: 'FieldValueTypeInvalid', field, message: withDetail(`Invalid value: ${printValue(value)}`, detail) };
 }
 
 export function internalError(field: string, detail: string): FieldError {

@@ -1,0 +1,273 @@
+import { StoreError, type Store, type StoreEvent } from '../../store/store.ts';
+import { prefixOfKey } from '../registry/keys.ts';
+import { changeFor, type ObjectFilter } from './filter.ts';
+import type { FrameRenderer } from './frames.ts';
+
+/** Watchers that see the same objects in the same representation: an event is filtered and encoded once for all of them. */
+class WatchGroup {
+  readonly live = new Set<Watcher>();
+  /** Renderings that had to wait (webhook conversions) keep later batches behind them. */
+  #pending: Promise<void> | undefined;
+  readonly key: string;
+  readonly filter: ObjectFilter;
+  readonly renderer: FrameRenderer;
+
+  constructor(key: string, filter: ObjectFilter, renderer: FrameRenderer) {
+    this.key = key;
+    this.filter = filter;
+    this.renderer = renderer;
+  }
+
+  get idle(): boolean {
+    return this.#pending === undefined;
+  }
+
+  deliver(events: readonly StoreEvent[], revision: number): void {
+    if (this.#pending !== undefined) {
+      this.#pending = this.#pending.then(() => this.#render(events, revision));
+      return;
+    }
+    const waiting = this.#render(events, revision);
+    if (waiting === undefined) return;
+    const pending = waiting.finally(() => {
+      if (this.#pending === pending) this.#pending = undefined;
+    });
+    this.#pending = pending;
+  }
+
+  #render(events: readonly StoreEvent[], revision: number): Promise<void> | undefined {
+    const receivers = [...this.live];
+    const frames = this.renderer.events(events, this.filter);
+    if (frames instanceof Promise) {
+      return frames.then(
+        (chunk) => this.#write(receivers, chunk, revision),
+        () => {
+          for (const watcher of receivers) watcher.cut();
+        },
+      );
+    }
+    this.#write(receivers, frames, revision);
+    return undefined;
+  }
+
+  #write(receivers: Watcher[], chunk: unknown, revision: number): void {
+    for (const watcher of receivers) watcher.push(chunk, revision);
+  }
+}
+
+export interface WatcherOptions {
+  filter: ObjectFilter;
+  /** Names the representation: watchers with equal filter and representation share their encodings. */
+  representation: string;
+  renderer: FrameRenderer;
+  /** Events after this revision are delivered. */
+  after: number;
+  /** Written before the first event, in slices: the initial state. */
+  initial?: () => Iterable<unknown> | AsyncIterable<unknown>;
+  bookmarks: boolean;
+  write(chunk: unknown): boolean;
+  drained(callback: () => void): void;
+  end(): void;
+}
+
+const CATCH_UP_SLICE = 256;
+
+/**
+ * One client's watch: a cursor in the store's history. While the client keeps up it is `live` and gets each batch as it is
+ * committed; when its socket is full it leaves the group, holds nothing but its cursor, and reads the history from there when the
+ * socket has drained. If the history has moved past the cursor it is told so and cut: memory never grows with a slow reader.
+ */
+export class Watcher {
+  readonly #hub: WatchHub;
+  readonly #options: WatcherOptions;
+  #group: WatchGroup | undefined;
+  #cursor: number;
+  #stopped = false;
+
+  constructor(hub: WatchHub, options: WatcherOptions) {
+    this.#hub = hub;
+    this.#options = options;
+    this.#cursor = options.after;
+    void this.#run();
+  }
+
+  /** Behind or waiting for a conversion, a watcher must not be told of a revision whose events it has not got yet. */
+  get wantsBookmark(): boolean {
+    return this.#options.bookmarks && this.#group?.idle === true;
+  }
+
+  push(chunk: unknown, revision: number): void {
+    if (this.#stopped || revision <= this.#cursor) return;
+    this.#cursor = revision;
+    if (chunk === undefined) return;
+    if (!this.#options.write(chunk)) this.#fallBehind();
+  }
+
+  bookmark(): void {
+    this.#cursor = Math.max(this.#cursor, this.#hub.store.revision);
+    if (!this.#options.write(this.#options.renderer.bookmark(this.#cursor))) this.#fallBehind();
+  }
+
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#leaveGroup();
+    this.#hub.forget(this);
+  }
+
+  /** Ends the watch from our side. */
+  cut(): void {
+    if (this.#stopped) return;
+    this.stop();
+    this.#options.end();
+  }
+
+  #fallBehind(): void {
+    this.#leaveGroup();
+    this.#options.drained(() => void this.#catchUp());
+  }
+
+  #leaveGroup(): void {
+    if (this.#group !== undefined) this.#hub.leave(this.#group, this);
+    this.#group = undefined;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      if (this.#options.initial !== undefined) {
+        for await (const chunk of this.#options.initial()) {
+          if (this.#stopped) return;
+          if (!this.#options.write(chunk)) await this.#drained();
+        }
+      }
+      await this.#catchUp();
+    } catch {
+      this.cut();
+    }
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#options.drained(resolve);
+    });
+  }
+
+  async #catchUp(): Promise<void> {
+    const { renderer, filter } = this.#options;
+    try {
+      while (!this.#stopped) {
+        const events = this.#hub.store.eventsAfter(this.#cursor, CATCH_UP_SLICE);
+        if (events.length === 0) {
+          this.#group = this.#hub.join(this.#options, this);
+          return;
+        }
+        const chunk = await renderer.events(events, filter);
+        if (this.#stopped) return;
+        this.#cursor = events[events.length - 1].revision;
+        if (chunk !== undefined && !this.#options.write(chunk)) await this.#drained();
+        else await new Promise(setImmediate);
+      }
+    } catch (error) {
+      if (this.#stopped) return;
+      if (error instanceof StoreError && error.code === 'Compacted') {
+        this.#options.write(renderer.expired(this.#cursor, this.#hub.store.compactedRevision));
+      }
+      this.cut();
+    }
+  }
+}
+
+/** Takes each commit of the store to the groups that are interested in it, found by key and not by asking every watcher. */
+export class WatchHub {
+  readonly store: Store;
+  readonly #groups = new Map<string, Map<string, WatchGroup>>();
+  readonly #watchers = new Set<Watcher>();
+  readonly #stopListening: () => void;
+  readonly #bookmarkTimer: NodeJS.Timeout;
+
+  constructor(store: Store, bookmarkEveryMs = 60_000) {
+    this.store = store;
+    this.#stopListening = store.onCommit((events) => this.#dispatch(events));
+    // A bookmark reports that nothing happened: no event can announce it.
+    this.#bookmarkTimer = setInterval(() => this.#bookmarkAll(), bookmarkEveryMs);
+    this.#bookmarkTimer.unref();
+  }
+
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  watch(options: WatcherOptions): Watcher {
+    const watcher = new Watcher(this, options);
+    this.#watchers.add(watcher);
+    return watcher;
+  }
+
+  join(options: WatcherOptions, watcher: Watcher): WatchGroup {
+    const { keyPrefix, identity } = options.filter;
+    let atPrefix = this.#groups.get(keyPrefix);
+    if (atPrefix === undefined) this.#groups.set(keyPrefix, (atPrefix = new Map<string, WatchGroup>()));
+    const key = `${options.representation}|${identity}`;
+    let group = atPrefix.get(key);
+    if (group === undefined) atPrefix.set(key, (group = new WatchGroup(key, options.filter, options.renderer)));
+    group.live.add(watcher);
+    return group;
+  }
+
+  leave(group: WatchGroup, watcher: Watcher): void {
+    group.live.delete(watcher);
+    if (group.live.size > 0) return;
+    const atPrefix = this.#groups.get(group.filter.keyPrefix);
+    if (atPrefix?.get(group.key) !== group) return;
+    atPrefix.delete(group.key);
+    if (atPrefix.size === 0) this.#groups.delete(group.filter.keyPrefix);
+  }
+
+  forget(watcher: Watcher): void {
+    this.#watchers.delete(watcher);
+  }
+
+  close(): void {
+    this.#stopListening();
+    clearInterval(this.#bookmarkTimer);
+    for (const watcher of this.#watchers) watcher.cut();
+  }
+
+  /** Ends every watch on one resource: its schema or its existence changed under them. */
+  cutPrefix(prefix: string): void {
+    for (const [keyPrefix, groups] of this.#groups) {
+      if (!keyPrefix.startsWith(prefix)) continue;
+      for (const group of groups.values()) for (const watcher of group.live) watcher.cut();
+    }
+  }
+
+  #dispatch(events: readonly StoreEvent[]): void {
+    if (this.#groups.size === 0) return;
+    const revision = events[events.length - 1].revision;
+    const perGroup = new Map<WatchGroup, StoreEvent[]>();
+    for (const event of events) {
+      const { key } = event.entry;
+      const prefix = prefixOfKey(key);
+      this.#collect(prefix, event, perGroup);
+      const slash = key.indexOf('/', prefix.length);
+      if (slash > 0) this.#collect(key.slice(0, slash + 1), event, perGroup);
+      this.#collect(key, event, perGroup);
+    }
+    for (const [group, concerned] of perGroup) group.deliver(concerned, revision);
+  }
+
+  #collect(keyPrefix: string, event: StoreEvent, perGroup: Map<WatchGroup, StoreEvent[]>): void {
+    const groups = this.#groups.get(keyPrefix);
+    if (groups === undefined) return;
+    for (const group of groups.values()) {
+      if (group.filter.matches !== undefined && changeFor(group.filter, event) === undefined) continue;
+      const list = perGroup.get(group);
+      if (list === undefined) perGroup.set(group, [event]);
+      else list.push(event);
+    }
+  }
+
+  #bookmarkAll(): void {
+    for (const watcher of this.#watchers) if (watcher.wantsBookmark) watcher.bookmark();
+  }
+}

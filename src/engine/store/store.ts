@@ -18,8 +18,8 @@ export interface Store {
   /** Like `get`, and also sees writes that wait for their commit. */
   latest(key: string): Entry | undefined;
   range(prefix: string, options?: RangeOptions): Range;
-  /** How many live keys there are under a prefix, without listing them. */
-  count(prefix: string): number;
+  /** How many live keys there are under a prefix (behind `after`, if given), without listing them. */
+  count(prefix: string, after?: string): number;
 
   /**
    * Writes one key if its latest revision is `expected` (0: the key must not exist). The value is made from the revision the

@@ -188,7 +188,7 @@ export function validateLabelSelector(
   return errors;
 }
 
-function validateExpression({ key = '', operator = '', values = [] }: LabelExpression, field: string, anyValue: boolean): FieldError[] {
+function validateExpression({ key, operator, values = [] }: LabelExpression, field: string, anyValue: boolean): FieldError[] {
   const errors: FieldError[] = [];
   if (operator === 'In' || operator === 'NotIn') {
     if (values.length === 0) errors.push(required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));

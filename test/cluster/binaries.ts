@@ -1,0 +1,70 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** The version in go.mod, without its `v`. */
+export const KUBERNETES_VERSION = '1.35.4';
+
+export type Binary = 'kube-apiserver' | 'etcd' | 'kubectl' | 'kube-controller-manager' | 'kube-scheduler' | 'e2e.test';
+
+const PACKAGES: Record<Binary, string> = {
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+  etcd: './etcd',
+  'e2e.test': 'k8s.io/kubernetes/test/e2e',
+};
+
+/** The Go module that pins what is built. Tests run from the root of the checkout. */
+export const MODULE_FOLDER = join(process.cwd(), 'test/cluster/kubernetes');
+
+/** Binaries take minutes to build and never differ for the same pins, so they outlive the checkout. */
+export function cacheFolder(): string {
+  const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  return join(cache, 'tenantry', `kubernetes-${KUBERNETES_VERSION}`, 'bin');
+}
+
+/** The path of a real Kubernetes binary, built on first use. The stamp beside it says which go.mod and go.sum it was built from. */
+export async function binary(name: Binary, report: (line: string) => void = console.error): Promise<string> {
+  const folder = cacheFolder();
+  const path = join(folder, name);
+  const stamp = join(folder, `${name}.pins`);
+  const pins = pinsHash();
+  if (existsSync(path) && existsSync(stamp) && readFileSync(stamp, 'utf8') === pins) return path;
+  mkdirSync(folder, { recursive: true });
+  report(`Building ${name} ${KUBERNETES_VERSION} into ${folder}; the first time takes minutes.`);
+  await run('go', buildArguments(name, path), MODULE_FOLDER);
+  writeFileSync(stamp, pins);
+  return path;
+}
+
+function pinsHash(): string {
+  const hash = createHash('sha256');
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(MODULE_FOLDER, file)));
+  return hash.digest('hex');
+}
+
+function buildArguments(name: Binary, output: string): string[] {
+  if (name === 'e2e.test') return ['test', '-c', '-ldflags', '-s -w', '-o', output, PACKAGES[name]];
+  const [major, minor] = KUBERNETES_VERSION.split('.');
+  // Without these the server calls itself v0.0.0, and clients that look at the version misbehave.
+  const variables = { gitVersion: `v${KUBERNETES_VERSION}`, gitMajor: major, gitMinor: minor };
+  const flags = Object.entries(variables).map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`);
+  return ['build', '-ldflags', ['-s', '-w', ...flags].join(' '), '-o', output, PACKAGES[name]];
+}
+
+async function run(command: string, args: string[], cwd: string): Promise<void> {
+  const child = spawn(command, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4000)));
+  await new Promise<void>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`Cannot run "${command} ${args.join(' ')}": exit code ${code}; it said: ${errors}`));
+    });
+  });
+}

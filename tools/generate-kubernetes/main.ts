@@ -1,0 +1,59 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { MODULE_FOLDER } from '../../test/cluster/binaries.ts';
+import { startControlPlane } from '../../test/cluster/control-plane.ts';
+import { schemasOf, structTable } from './definitions.ts';
+import { readGoTypes } from './go-structs.ts';
+import { readOpenApi } from './openapi.ts';
+import { readResources } from './resources.ts';
+import { connect, type Server } from './server.ts';
+
+const OUTPUT = 'src/engine/apiserver/builtin/generated';
+
+/** Starts a real kube-apiserver, asks it for everything that is recorded, and writes the files. */
+export async function generate(_args: string[]): Promise<void> {
+  const controlPlane = await startControlPlane();
+  const server = connect(controlPlane.url, controlPlane.ca, controlPlane.adminToken);
+  try {
+    await record(server);
+  } finally {
+    server.close();
+    await controlPlane.stop();
+  }
+}
+
+async function record(server: Server): Promise<void> {
+  mkdirSync(OUTPUT, { recursive: true });
+  const go = readGoTypes(MODULE_FOLDER);
+  const openapi = await readOpenApi(server);
+  const resources = await readResources(server, openapi.v2);
+  write('schemas.json', schemasOf(openapi.v2, go));
+  write('structs.json', structTable(rootsOf(openapi.v2), go));
+  write('resources.json', resources);
+  writeOpenApi(openapi);
+}
+
+/** Every definition that is a kind of its own: bodies of requests, subresources and options included. */
+function rootsOf(v2: { definitions: Record<string, Record<string, unknown>> }): string[] {
+  return Object.keys(v2.definitions).filter((name) => 'x-kubernetes-group-version-kind' in v2.definitions[name]);
+}
+
+function writeOpenApi(openapi: { v2: unknown; v3: Record<string, unknown> }): void {
+  const folder = join(OUTPUT, 'openapi');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(join(folder, 'v3'), { recursive: true });
+  writeFileSync(join(folder, 'v2.json.gz'), compressed(openapi.v2));
+  for (const [path, document] of Object.entries(openapi.v3)) {
+    writeFileSync(join(folder, 'v3', `${path.replaceAll('/', '_')}.json.gz`), compressed(document));
+  }
+}
+
+/** Without a time stamp and with the same level everywhere, so that the same facts give the same bytes. */
+function compressed(document: unknown): Buffer {
+  return gzipSync(JSON.stringify(document), { level: 9 });
+}
+
+function write(file: string, value: unknown): void {
+  writeFileSync(join(OUTPUT, file), `${JSON.stringify(value)}\n`);
+}

@@ -1,0 +1,129 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { orAborted } from '../../lib/abort.ts';
+import { realClock, type Clock } from '../../lib/clock.ts';
+import type { Credentials } from '../config/credentials.ts';
+import { queryText } from '../query.ts';
+import { refusal } from '../requests.ts';
+import { abortedError, TransportError } from '../transport-error.ts';
+import type { Transport, TransportRequest } from '../transport.ts';
+import { dial, type ServerEndpoint } from './connector.ts';
+import type { HttpAnswer, HttpConnections, HttpRequest } from './exchange.ts';
+import { Http1Connections } from './http1-connections.ts';
+import { Http2Connections } from './http2-connections.ts';
+import { readBody, readEvents } from './read-body.ts';
+
+export interface HttpTransportOptions {
+  endpoint: ServerEndpoint;
+  /** Read for each new connection, so that a rotated CA is taken up. Absent: the system's CAs. */
+  ca?: () => Promise<string | undefined>;
+  credentials: Credentials;
+  /** Impersonate-*, User-Agent. */
+  headers?: Record<string, string | string[]>;
+  clock?: Clock;
+}
+
+/**
+ * Requests over TLS, HTTP/2 when the server offers it. Built on node:http2 and node:https: undici 7 sends requests that were under way
+ * again when an HTTP/2 server says GOAWAY, writes included.
+ */
+export function createHttpTransport(options: HttpTransportOptions): Transport {
+  const { endpoint, credentials, clock = realClock } = options;
+  const basePath = endpoint.url.pathname.replace(/\/$/, '');
+  let connections: Promise<HttpConnections> | undefined;
+  let certificate: string | undefined;
+  let closed = false;
+
+  const open = async (alpn: string[]): Promise<Socket | TLSSocket> => {
+    const [ca, pair] = await Promise.all([options.ca?.(), credentials.certificate()]);
+    certificate = pair?.cert;
+    return dial(endpoint, { ca, cert: pair?.cert, key: pair?.key }, alpn);
+  };
+
+  const connect = (): Promise<HttpConnections> =>
+    (connections ??= chooseProtocol(endpoint, clock, open).catch((error: unknown) => {
+      connections = undefined;
+      throw error;
+    }));
+
+  const attempt = async (request: TransportRequest): Promise<HttpAnswer> => {
+    if (closed) throw new TransportError('Closed', 'the transport was closed');
+    if (request.signal?.aborted) throw abortedError(request.signal);
+    const [headers, pool] = await waitFor(Promise.all([credentials.headers(), connect()]), request.signal);
+    const pair = await credentials.certificate();
+    if (pair?.cert !== certificate) pool.renew();
+    return pool.send(encode(request, basePath, { ...options.headers, ...headers }));
+  };
+
+  const send = async (request: TransportRequest): Promise<HttpAnswer> => {
+    const answer = await attempt(request);
+    if (answer.status !== 401 || !credentials.refresh()) return answer;
+    answer.body.destroy();
+    return attempt(request);
+  };
+
+  return {
+    async request(request) {
+      const answer = await send(request);
+      return { status: answer.status, headers: answer.headers, body: await readBody(answer, request.signal) };
+    },
+    async watch(request) {
+      const answer = await send(request);
+      if (answer.status >= 400) {
+        throw refusal({ status: answer.status, headers: answer.headers, body: await readBody(answer, request.signal) });
+      }
+      return readEvents(answer, request.signal);
+    },
+    async close() {
+      closed = true;
+      await connections?.then(
+        (pool) => pool.close(),
+        () => {},
+      );
+    },
+  };
+}
+
+/** The first connection tells which HTTP the server speaks, and serves the first request. */
+async function chooseProtocol(
+  endpoint: ServerEndpoint,
+  clock: Clock,
+  open: (alpn: string[]) => Promise<Socket | TLSSocket>,
+): Promise<HttpConnections> {
+  const secure = endpoint.url.protocol === 'https:';
+  let first: Socket | undefined = await open(['h2', 'http/1.1']);
+  const takeFirst = (): Socket | undefined => {
+    const socket = first?.destroyed ? undefined : first;
+    first = undefined;
+    return socket;
+  };
+  if (secure && (first as TLSSocket).alpnProtocol === 'h2') {
+    return new Http2Connections({ url: endpoint.url, clock, dial: async () => takeFirst() ?? (await open(['h2'])) });
+  }
+  return new Http1Connections({ host: endpoint.url.host, secure, dial: async () => takeFirst() ?? (await open(['http/1.1'])) });
+}
+
+async function waitFor<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  try {
+    return await orAborted(promise, signal);
+  } catch (error) {
+    throw signal?.aborted ? abortedError(signal) : error;
+  }
+}
+
+function encode(request: TransportRequest, basePath: string, headers: HttpRequest['headers']): HttpRequest {
+  const all: HttpRequest['headers'] = { Accept: 'application/json', ...headers, ...request.headers };
+  let body: Buffer | undefined;
+  if (request.body !== undefined) {
+    body = Buffer.from(typeof request.body === 'string' ? request.body : JSON.stringify(request.body));
+    all['Content-Type'] = request.contentType ?? 'application/json';
+    all['Content-Length'] = String(body.length);
+  }
+  return {
+    method: request.method,
+    path: `${basePath}${request.path}${queryText(request.query)}`,
+    headers: all,
+    body,
+    signal: request.signal,
+  };
+}

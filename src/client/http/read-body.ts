@@ -1,0 +1,57 @@
+import type { WatchEvent } from '../../kube/watch-event.ts';
+import { errorText } from '../../lib/log.ts';
+import { abortedError, TransportError } from '../transport-error.ts';
+import type { HttpAnswer } from './exchange.ts';
+
+/** The whole answer: a value for JSON, text for anything else. */
+export async function readBody(answer: HttpAnswer, signal: AbortSignal | undefined): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of answer.body) chunks.push(chunk as Buffer);
+  } catch (error) {
+    throw signal?.aborted ? abortedError(signal) : cut(error);
+  }
+  if (signal?.aborted) throw abortedError(signal);
+  if (!answer.complete()) throw cut(undefined);
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (!(answer.headers['content-type'] ?? '').includes('json')) return text;
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new TransportError('BadResponse', `Cannot read the answer: ${errorText(error)}`, { cause: error });
+  }
+}
+
+/** The events of a watch, one JSON document per line. Ends when the server ends it or the signal fires. */
+export async function* readEvents(answer: HttpAnswer, signal: AbortSignal | undefined): AsyncGenerator<WatchEvent, void, void> {
+  let rest: Buffer = Buffer.alloc(0);
+  try {
+    for await (const chunk of answer.body) {
+      let data = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+      for (let end = data.indexOf(10); end >= 0; end = data.indexOf(10)) {
+        const line = data.toString('utf8', 0, end);
+        data = data.subarray(end + 1);
+        if (line.trim() !== '') yield parseEvent(line);
+      }
+      rest = data;
+    }
+  } catch (error) {
+    if (signal?.aborted) return;
+    throw error instanceof TransportError ? error : cut(error);
+  } finally {
+    answer.body.destroy();
+  }
+  if (!signal?.aborted && !answer.complete()) throw cut(undefined);
+}
+
+function parseEvent(line: string): WatchEvent {
+  try {
+    return JSON.parse(line) as WatchEvent;
+  } catch (error) {
+    throw new TransportError('BadResponse', `Cannot read a watch event: ${errorText(error)}`, { cause: error });
+  }
+}
+
+function cut(cause: unknown): TransportError {
+  return new TransportError('ConnectionLost', 'the connection broke during the answer', { cause });
+}

@@ -1,0 +1,102 @@
+import type { WatchEvent } from '../../kube/watch-event.ts';
+import { orAborted } from '../../lib/abort.ts';
+import { refusal } from '../requests.ts';
+import { abortedError, TransportError } from '../transport-error.ts';
+import type { InMemoryHandler, Transport, TransportRequest } from '../transport.ts';
+import { deepFreeze, wireCopy } from './wire-copy.ts';
+
+/**
+ * Calls a server in the same process. Requests pass the same handler chain as those from the network; only TLS and encoding are left out.
+ * Answers are frozen, because the server and all its other clients share them.
+ */
+export function createInMemoryTransport(handler: InMemoryHandler): Transport {
+  const closing = new AbortController();
+
+  const call = async (request: TransportRequest): ReturnType<InMemoryHandler> => {
+    if (closing.signal.aborted) throw new TransportError('Closed', 'the transport was closed');
+    if (request.signal?.aborted) throw abortedError(request.signal);
+    const body = request.body === undefined ? undefined : wireCopy(request.body);
+    try {
+      return await orAborted(handler({ ...request, headers: lowerCase(request.headers), body }), request.signal);
+    } catch (error) {
+      if (request.signal?.aborted) throw abortedError(request.signal);
+      throw error;
+    }
+  };
+
+  return {
+    async request(request) {
+      const answer = await call(request);
+      if ('events' in answer) throw new TransportError('BadResponse', `Cannot read "${request.path}": the server answered with a watch`);
+      return { status: answer.status, headers: answer.headers, body: deepFreeze(answer.body) };
+    },
+    async watch(request) {
+      const answer = await call(request);
+      if (!('events' in answer)) throw refusal(answer);
+      return untilAborted(answer.events, request.signal, closing.signal);
+    },
+    close() {
+      closing.abort();
+      return Promise.resolve();
+    },
+  };
+}
+
+/** As on the wire, where header names have no case. */
+function lowerCase(headers: Record<string, string> | undefined): Record<string, string> {
+  const lower: Record<string, string> = {};
+  if (headers) for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name];
+  return lower;
+}
+
+/** The server's events, frozen, ending at once when a signal fires, whether or not the server notices. */
+function untilAborted(
+  events: AsyncIterable<WatchEvent>,
+  caller: AbortSignal | undefined,
+  closing: AbortSignal,
+): AsyncIterableIterator<WatchEvent> {
+  const inner = events[Symbol.asyncIterator]();
+  let ended = false;
+  let wake: ((result: IteratorResult<WatchEvent>) => void) | undefined;
+  const end = (): void => {
+    if (ended) return;
+    ended = true;
+    caller?.removeEventListener('abort', end);
+    closing.removeEventListener('abort', end);
+    wake?.({ done: true, value: undefined });
+    // A generator that is waiting does not return before it is woken, so its answer is not awaited.
+    inner.return?.().then(undefined, () => {});
+  };
+  caller?.addEventListener('abort', end, { once: true });
+  closing.addEventListener('abort', end, { once: true });
+  if (caller?.aborted || closing.aborted) end();
+
+  const iterator: AsyncIterableIterator<WatchEvent> = {
+    next: () =>
+      new Promise((resolve, reject) => {
+        if (ended) {
+          resolve({ done: true, value: undefined });
+          return;
+        }
+        wake = resolve;
+        inner.next().then(
+          (result) => {
+            if (result.done) end();
+            else deepFreeze(result.value);
+            resolve(result);
+          },
+          (error) => {
+            if (ended) return;
+            end();
+            reject(error);
+          },
+        );
+      }),
+    return: () => {
+      end();
+      return Promise.resolve({ done: true, value: undefined });
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
+}

@@ -29,6 +29,8 @@ export interface Resource {
   fromStorage?: (object: KubeObject) => KubeObject | Promise<KubeObject>;
   schema: Schema;
   resolve: ResolveSchema;
+  /** False for custom resources: their schemas carry no patch strategies. */
+  strategicMerge?: boolean;
   columns: TableColumn[];
   /** Field selectors beyond metadata.name and metadata.namespace, by their path, on the storage version. */
   selectableFields: Record<string, (object: KubeObject) => string>;

@@ -1,0 +1,123 @@
+import { required } from '../../../kube/field-error.ts';
+import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validation.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import { alreadyExistsError, failure, invalidError } from '../../../kube/status.ts';
+import type { Entry } from '../../store/store.ts';
+import { trackUpdate } from '../apply/track-update.ts';
+import type { ApiRequest, ApiResponse } from '../chain/request.ts';
+import { objectResponse } from '../chain/request.ts';
+import { storageKey } from '../registry/keys.ts';
+import type { Resource, WriteContext } from '../registry/resource.ts';
+import { admissionRequest } from './admit.ts';
+import { decodeBody, readBody } from './body.ts';
+import type { ServerCore } from './core.ts';
+import { isConflict, persist, toStored } from './persist.ts';
+import { entryResponse, presenterFor } from './presentation.ts';
+import { canonical, fitNamespace, timestamp, wipeSystemFields } from './system-fields.ts';
+import { fieldManagerOf, isDryRun, writeOptions, type ParsedWriteOptions } from './write-options.ts';
+
+const NAME_ATTEMPTS = 8;
+const MAX_GENERATED_PREFIX = 58;
+
+export async function create(core: ServerCore, resource: Resource, request: ApiRequest): Promise<ApiResponse> {
+  const presenter = presenterFor(core, resource, request);
+  const options = writeOptions(request, 'CreateOptions');
+  const body = await readBody(request);
+  const object = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
+  wipeSystemFields(object.metadata);
+  fitNamespace(resource, object, request.info.namespace);
+  trackUpdate(undefined, object, {
+    manager: fieldManagerOf(options, request),
+    resource,
+    subresource: '',
+    now: core.now,
+  });
+  const created = await createObject(core, resource, request, object, options);
+  return 'entry' in created ? entryResponse(201, created.entry, presenter) : objectResponse(201, created.object);
+}
+
+/** Admission, validation and storing of a new object. A dry run goes all the way and stores nothing. */
+export async function createObject(
+  core: ServerCore,
+  resource: Resource,
+  request: ApiRequest,
+  draft: KubeObject,
+  options: ParsedWriteOptions,
+): Promise<{ entry: Entry } | { object: KubeObject }> {
+  const dryRun = isDryRun(options);
+  const namespace = resource.namespaced ? request.info.namespace : resource.resource === 'namespaces' ? (draft.metadata.name ?? '') : '';
+  const admission = admissionRequest(resource, request, {
+    operation: 'CREATE',
+    object: draft,
+    name: draft.metadata.name ?? '',
+    namespace,
+    options,
+    dryRun,
+  });
+  try {
+    const mutating = core.admission.mutate(admission);
+    if (mutating !== undefined) await mutating;
+    let object = admission.object!;
+    if (object !== draft) object = resource.strategy.decode(object, resource.version);
+    prepare(core, resource, request, object);
+    admission.object = object;
+    admission.name = object.metadata.name ?? '';
+    const validating = core.admission.validate(admission);
+    if (validating !== undefined) await validating;
+    if (object.metadata.resourceVersion) {
+      throw failure('', 'resourceVersion should not be set on objects to be created', undefined, 500);
+    }
+    return await store(core, resource, object, dryRun);
+  } catch (error) {
+    core.admission.abandon(admission);
+    throw error;
+  }
+}
+
+function prepare(core: ServerCore, resource: Resource, request: ApiRequest, object: KubeObject): void {
+  const { metadata } = object;
+  const context: WriteContext = { user: request.user, version: resource.version, subresource: '', now: core.now };
+  metadata.uid = core.newUid();
+  metadata.creationTimestamp = timestamp(core.now());
+  if (!metadata.name && metadata.generateName) {
+    metadata.name = metadata.generateName.slice(0, MAX_GENERATED_PREFIX) + core.randomSuffix();
+  }
+  resource.strategy.prepareCreate(object, context);
+  const errors = metadata.name
+    ? validateObjectMeta(metadata, resource.namespaced, NAME_RULES[resource.strategy.nameRule])
+    : [required('metadata.name', 'name or generateName is required')];
+  errors.push(...resource.strategy.validateCreate(object, context));
+  if (errors.length > 0) throw invalidError(resource, metadata.name ?? '', errors);
+  const warnings = resource.strategy.warnings?.(object, undefined);
+  if (warnings !== undefined) request.warnings.push(...warnings);
+}
+
+async function store(
+  core: ServerCore,
+  resource: Resource,
+  object: KubeObject,
+  dryRun: boolean,
+): Promise<{ entry: Entry } | { object: KubeObject }> {
+  const namespace = object.metadata.namespace ?? '';
+  const generated = object.metadata.generateName !== undefined && object.metadata.name !== object.metadata.generateName;
+  for (let attempt = 1; ; attempt++) {
+    const name = object.metadata.name!;
+    const key = storageKey(resource, namespace, name);
+    if (dryRun) {
+      if (core.store.latest(key) !== undefined) throw alreadyExistsError(resource, name);
+      const shown = canonical(object);
+      delete shown.metadata.resourceVersion;
+      return { object: shown };
+    }
+    const converting = toStored(resource, object);
+    const stored = converting instanceof Promise ? await converting : converting;
+    try {
+      return { entry: await persist(core, resource, key, 0, stored) };
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      const retry = generated && attempt < NAME_ATTEMPTS && name.startsWith(object.metadata.generateName!.slice(0, MAX_GENERATED_PREFIX));
+      if (!retry) throw alreadyExistsError(resource, name);
+      object.metadata.name = object.metadata.generateName!.slice(0, MAX_GENERATED_PREFIX) + core.randomSuffix();
+    }
+  }
+}

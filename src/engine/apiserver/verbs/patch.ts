@@ -1,0 +1,152 @@
+import { applyJsonPatch } from '../../../kube/json-patch.ts';
+import { applyMergePatch } from '../../../kube/merge-patch.ts';
+import type { Json, KubeObject } from '../../../kube/object.ts';
+import { badRequestError, failure } from '../../../kube/status.ts';
+import { applyStrategicMergePatch } from '../../../kube/strategic-merge-patch.ts';
+import { applyConfiguration } from '../apply/apply.ts';
+import { trackUpdate } from '../apply/track-update.ts';
+import type { ApiRequest, ApiResponse } from '../chain/request.ts';
+import type { Resource } from '../registry/resource.ts';
+import { decodeBody, mediaType, parseJson, parseYaml, report, withTypeMeta, type FieldValidation, type ParsedBody } from './body.ts';
+import type { ServerCore } from './core.ts';
+import { createObject } from './create.ts';
+import { updatedResponse } from './put.ts';
+import { fitNamespace, wipeSystemFields } from './system-fields.ts';
+import { updateObject } from './update.ts';
+import { fieldManagerOf, writeOptions, type ParsedWriteOptions } from './write-options.ts';
+
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';
+const APPLY_PATCH = 'application/apply-patch+yaml';
+
+function acceptedTypes(resource: Resource): string[] {
+  const types = [JSON_PATCH, MERGE_PATCH];
+  if (resource.strategicMerge !== false) types.push(STRATEGIC_PATCH);
+  return [...types, APPLY_PATCH];
+}
+
+export async function patch(core: ServerCore, resource: Resource, request: ApiRequest, subresource = ''): Promise<ApiResponse> {
+  const type = mediaType(request.body.contentType);
+  const accepted = acceptedTypes(resource);
+  if (!accepted.includes(type)) {
+    throw failure(
+      'UnsupportedMediaType',
+      `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+      {},
+    );
+  }
+  const options = writeOptions(request, 'PatchOptions', type === APPLY_PATCH);
+  const body = await readPatch(request, type);
+  if (type === APPLY_PATCH) return apply(core, resource, request, subresource, body, options);
+
+  const manager = fieldManagerOf(options, request);
+  const updated = await updateObject(core, resource, request, {
+    options,
+    subresource,
+    retryOnConflict: true,
+    change: (old) => {
+      const patched = applyPatch(resource, type, old, body.value);
+      const draft = decodePatched(resource, request, patched, body, options);
+      trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
+      return draft;
+    },
+  });
+  return updatedResponse(core, resource, request, updated);
+}
+
+async function readPatch(request: ApiRequest, type: string): Promise<ParsedBody> {
+  const body = await request.body.read();
+  if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
+  if (type !== APPLY_PATCH) return parseJson(body.bytes);
+  // Most clients send JSON under the YAML media type; it parses an order of magnitude faster.
+  return body.bytes[0] === 0x7b ? parseJson(body.bytes) : parseYaml(body.bytes);
+}
+
+function applyPatch(resource: Resource, type: string, old: KubeObject, patchValue: Json): Json {
+  switch (type) {
+    case JSON_PATCH:
+      return applyJsonPatch(old, patchValue);
+    case MERGE_PATCH:
+      if (patchValue === null || typeof patchValue !== 'object' || Array.isArray(patchValue)) {
+        throw badRequestError(`error decoding patch: json: cannot unmarshal ${Array.isArray(patchValue) ? 'array' : typeof patchValue} into Go value of type map[string]interface {}`);
+      }
+      return applyMergePatch(old, patchValue);
+    default:
+      return applyStrategicMergePatch(old, patchValue, resource.schema, resource.resolve);
+  }
+}
+
+function decodePatched(
+  resource: Resource,
+  request: ApiRequest,
+  patched: Json,
+  body: ParsedBody,
+  options: ParsedWriteOptions,
+): KubeObject {
+  return decodeBody(resource, { value: patched, duplicates: body.duplicates }, options.fieldValidation, (text) => request.warnings.push(text));
+}
+
+async function apply(
+  core: ServerCore,
+  resource: Resource,
+  request: ApiRequest,
+  subresource: string,
+  body: ParsedBody,
+  options: ParsedWriteOptions,
+): Promise<ApiResponse> {
+  const config = checkedConfiguration(resource, request, body, options);
+  const apply = (live: KubeObject | undefined): KubeObject => {
+    const merged = applyConfiguration(live, config, {
+      manager: options.fieldManager!,
+      force: options.force === true,
+      resource,
+      subresource,
+      now: core.now,
+      decode: (object) => resource.strategy.decode(object, resource.version),
+    });
+    return merged;
+  };
+  const updated = await updateObject(core, resource, request, {
+    options,
+    subresource,
+    retryOnConflict: !config.metadata.resourceVersion,
+    change: (old) => apply(old),
+    createInstead:
+      subresource !== ''
+        ? undefined
+        : () => {
+            if (config.metadata.uid) {
+              throw failure('Conflict', `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`, undefined, 409);
+            }
+            const draft = apply(undefined);
+            wipeSystemFields(draft.metadata);
+            draft.metadata.name ??= request.info.name;
+            fitNamespace(resource, draft, request.info.namespace);
+            return createObject(core, resource, request, draft, { ...options, kind: 'CreateOptions' });
+          },
+  });
+  return updatedResponse(core, resource, request, updated);
+}
+
+/** An applied configuration stays as sparse as the client wrote it, but unknown fields and foreign kinds are refused all the same. */
+function checkedConfiguration(resource: Resource, request: ApiRequest, body: ParsedBody, options: ParsedWriteOptions): KubeObject {
+  if (body.value !== null && typeof body.value === 'object' && (body.value.apiVersion === undefined || body.value.kind === undefined)) {
+    throw badRequestError("invalid object type: apiVersion and kind must be set in an apply configuration");
+  }
+  const config = withTypeMeta(resource, body.value);
+  config.metadata ??= {};
+  const { name } = request.info;
+  if (config.metadata.name === undefined) config.metadata.name = name;
+  else if (config.metadata.name !== name) {
+    throw badRequestError(`the name of the object (${config.metadata.name}) does not match the name on the URL (${name})`);
+  }
+  if (resource.namespaced) config.metadata.namespace ??= request.info.namespace;
+  const strictness = (options.fieldValidation ?? 'Warn') as FieldValidation;
+  const findings = body.duplicates.map((path) => `duplicate field "${path}"`);
+  if (strictness !== 'Ignore') {
+    resource.strategy.decode(structuredClone(config), resource.version, (path) => findings.push(`unknown field "${path}"`));
+    report(resource, findings, strictness, (text) => request.warnings.push(text));
+  }
+  return config;
+}

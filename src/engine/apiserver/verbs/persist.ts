@@ -1,0 +1,66 @@
+import type { KubeObject } from '../../../kube/object.ts';
+import { failure } from '../../../kube/status.ts';
+import { StoreError, type Entry } from '../../store/store.ts';
+import { encodeJson } from '../encoding/json.ts';
+import type { Resource } from '../registry/resource.ts';
+import type { ServerCore } from './core.ts';
+import { canonical } from './system-fields.ts';
+
+const MAX_STORED_BYTES = 4 * 1024 * 1024;
+
+/** The object in the version and form in which it is stored. Synchronous unless a conversion webhook is involved. */
+export function toStored(resource: Resource, object: KubeObject): KubeObject | Promise<KubeObject> {
+  const stored = resource.toStorage === undefined ? object : resource.toStorage(object);
+  return stored instanceof Promise ? stored.then(canonical) : canonical(stored);
+}
+
+function encoder(core: ServerCore, resource: Resource, stored: KubeObject) {
+  return (revision: number) => {
+    stored.metadata.resourceVersion = String(revision);
+    const bytes = encodeJson(JSON.stringify(stored));
+    if (bytes.byteLength > MAX_STORED_BYTES) {
+      throw failure(
+        'RequestEntityTooLarge',
+        `Cannot store ${resource.resource} "${stored.metadata.name}": it takes ${bytes.byteLength} bytes, the limit is ${MAX_STORED_BYTES}; make it smaller`,
+        {},
+      );
+    }
+    return { bytes, attachment: core.cache.adopt(stored, bytes.byteLength) };
+  };
+}
+
+/** @throws StoreError Conflict synchronously; StatusError when the disk refuses. */
+export function persist(core: ServerCore, resource: Resource, key: string, expected: number, stored: KubeObject): Promise<Entry> {
+  return core.store.put(key, expected, encoder(core, resource, stored)).catch((error: unknown) => {
+    throw storageFailure(resource, stored.metadata.name ?? '', error);
+  });
+}
+
+export function persistRemoval(core: ServerCore, resource: Resource, key: string, expected: number, last: KubeObject): Promise<Entry> {
+  return core.store.remove(key, expected, encoder(core, resource, canonical(last))).catch((error: unknown) => {
+    throw storageFailure(resource, last.metadata.name ?? '', error);
+  });
+}
+
+export function isConflict(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'Conflict';
+}
+
+function storageFailure(resource: Resource, name: string, error: unknown): unknown {
+  if (!(error instanceof StoreError)) return error;
+  if (error.code === 'Conflict' || error.code === 'Compacted') return error;
+  const what = `Cannot store ${resource.resource} "${name}"`;
+  const texts: Partial<Record<string, string>> = {
+    DiskFull: `${what}: the disk of the data directory is full; free some space and try again (reads go on, nothing is lost)`,
+    Closed: `${what}: the server is shutting down; try again after it has started`,
+  };
+  const text = texts[error.code] ?? `${what}: the data directory cannot be written (${error.message}); see the server's log`;
+  return failure('ServiceUnavailable', text, {}, 503);
+}
+
+/** Whether writing `stored` would change nothing but the revision. */
+export function isUnchanged(entry: Entry, stored: KubeObject): boolean {
+  stored.metadata.resourceVersion = String(entry.revision);
+  const text = JSON.stringify(stored);
+  return Buffer.compare(encodeJson(text), entry.bytes) === 0;
+}

@@ -1,0 +1,53 @@
+import { trackUpdate } from '../apply/track-update.ts';
+import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
+import type { Resource } from '../registry/resource.ts';
+import { decodeBody, readBody } from './body.ts';
+import type { ServerCore } from './core.ts';
+import { createObject } from './create.ts';
+import { entryResponse, presenterFor } from './presentation.ts';
+import { fitNamespace, wipeSystemFields } from './system-fields.ts';
+import { updateObject, type Updated } from './update.ts';
+import { fieldManagerOf, writeOptions } from './write-options.ts';
+
+/** PUT of the whole object, or of one subresource that has the shape of its object (status, approval, finalize ...). */
+export async function put(core: ServerCore, resource: Resource, request: ApiRequest, subresource = ''): Promise<ApiResponse> {
+  const options = writeOptions(request, 'UpdateOptions');
+  const body = await readBody(request);
+  const object = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
+  const manager = fieldManagerOf(options, request);
+  let first = true;
+  const updated = await updateObject(core, resource, request, {
+    options,
+    subresource,
+    retryOnConflict: !object.metadata.resourceVersion,
+    change: (old) => {
+      const draft = first ? object : structuredClone(object);
+      first = false;
+      draft.metadata.managedFields ??= old.metadata.managedFields;
+      trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
+      return draft;
+    },
+    createInstead:
+      resource.strategy.allowCreateOnUpdate === true && subresource === ''
+        ? () => {
+            wipeSystemFields(object.metadata);
+            object.metadata.name ??= request.info.name;
+            fitNamespace(resource, object, request.info.namespace);
+            trackUpdate(undefined, object, { manager, resource, subresource: '', now: core.now });
+            return createObject(core, resource, request, object, { ...options, kind: 'CreateOptions' });
+          }
+        : undefined,
+  });
+  return updatedResponse(core, resource, request, updated);
+}
+
+export function updatedResponse(
+  core: ServerCore,
+  resource: Resource,
+  request: ApiRequest,
+  updated: Updated,
+): ApiResponse | Promise<ApiResponse> {
+  const status = updated.created === true ? 201 : 200;
+  if ('object' in updated) return objectResponse(status, updated.object);
+  return entryResponse(status, updated.entry, presenterFor(core, resource, request));
+}

@@ -34,6 +34,8 @@ export interface Resource {
   columns: TableColumn[];
   /** Field selectors beyond metadata.name and metadata.namespace, by their path, on the storage version. */
   selectableFields: Record<string, (object: KubeObject) => string>;
+  /** Present when there is a `scale` subresource. */
+  scale?: ScaleAccess;
   /** Deprecation notice sent as a Warning header with every answer. */
   warning?: string;
 }
@@ -85,6 +87,15 @@ export interface WriteContext {
   /** '' for the main resource. */
   subresource: string;
   now: () => Date;
+}
+
+/** How a scalable kind keeps what autoscaling/v1 Scale shows. Objects are in the version of the request. */
+export interface ScaleAccess {
+  specReplicas(object: KubeObject): number | undefined;
+  setSpecReplicas(draft: KubeObject, replicas: number): void;
+  statusReplicas(object: KubeObject): number;
+  /** Serialized label selector, '' when there is none. */
+  selector(object: KubeObject): string;
 }
 
 export interface TableColumn {

@@ -1,6 +1,6 @@
 import { toApiVersion, type Json, type KubeObject } from '../../../kube/object.ts';
 import { badRequestError, failure } from '../../../kube/status.ts';
-import { parseStrict } from '../../../kube/strict-json.ts';
+import { JsonSyntaxError, parseStrict } from '../../../kube/strict-json.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
 
@@ -32,8 +32,13 @@ export function mediaType(contentType: string): string {
 }
 
 export function parseJson(bytes: Uint8Array): ParsedBody {
-  const { value, duplicates } = parseStrict(bytes);
-  return { value, duplicates };
+  const duplicates: string[] = [];
+  try {
+    return { value: parseStrict(bytes, { onDuplicate: (path) => duplicates.push(path) }), duplicates };
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw badRequestError(`couldn't get version/kind; json parse error: ${error.message}`);
+  }
 }
 
 export async function parseYaml(bytes: Uint8Array): Promise<ParsedBody> {

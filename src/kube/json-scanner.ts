@@ -14,6 +14,7 @@ export class JsonSyntaxError extends Error {
 
 const MAX_DUPLICATES = 100;
 const SPACE = /[ \t\r\n]*/y;
+// oxlint-disable-next-line no-control-regex -- JSON forbids exactly these in strings
 const STRING_BODY = /[^"\\\x00-\x1f]*/y;
 const HEX = /^[0-9a-fA-F]$/;
 

@@ -1,0 +1,90 @@
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { ApiResponse, ByteSink, ListAnswer } from '../chain/request.ts';
+
+export type NodeResponse = ServerResponse | Http2ServerResponse;
+
+/** What may stand in a socket's queue before a watch counts as slow and goes on from its cursor instead. */
+const WATCH_BUFFER_BYTES = 1024 * 1024;
+
+type Headers = Record<string, string | number | string[]>;
+
+/** Writes an answer to a socket. Resolves when everything is handed over (for a watch: when it has ended). */
+export function respond(response: NodeResponse, answer: ApiResponse, headers: Headers): Promise<void> | void {
+  if (answer.headers !== undefined) Object.assign(headers, answer.headers);
+  const { body } = answer;
+  switch (body.kind) {
+    case 'object': {
+      const bytes = body.bytes();
+      headers['content-type'] = 'application/json';
+      headers['content-length'] = bytes.byteLength;
+      return finish(response, answer.status, headers, bytes);
+    }
+    case 'raw':
+      headers['content-type'] = body.contentType;
+      headers['content-length'] = body.bytes.byteLength;
+      return finish(response, answer.status, headers, body.bytes);
+    case 'list':
+      return writeList(response, answer.status, headers, body.list);
+    case 'watch':
+      return writeWatch(response, answer.status, headers, body.start);
+  }
+}
+
+function finish(response: NodeResponse, status: number, headers: Headers, bytes: Uint8Array): void {
+  response.writeHead(status, headers);
+  (response as ServerResponse).end(bytes);
+}
+
+async function writeList(response: NodeResponse, status: number, headers: Headers, list: ListAnswer): Promise<void> {
+  headers['content-type'] = list.contentType;
+  if (list.contentLength !== undefined) headers['content-length'] = list.contentLength;
+  response.writeHead(status, headers);
+  const closed = closedPromise(response);
+  for await (const chunk of list.chunks()) {
+    if (response.writableEnded || response.destroyed) return;
+    if (!(response as ServerResponse).write(chunk)) await Promise.race([drainPromise(response), closed]);
+    else await new Promise(setImmediate);
+  }
+  (response as ServerResponse).end();
+}
+
+function drainPromise(response: NodeResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('drain', () => resolve());
+  });
+}
+
+function closedPromise(response: NodeResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('close', () => resolve());
+  });
+}
+
+function writeWatch(response: NodeResponse, status: number, headers: Headers, start: (sink: ByteSink) => () => void): Promise<void> {
+  headers['content-type'] = 'application/json';
+  response.writeHead(status, headers);
+  // A watch that has nothing to tell yet must still be seen as accepted.
+  (response as ServerResponse).flushHeaders?.();
+  return new Promise((resolve) => {
+    const sink: ByteSink = {
+      write: (chunk) => {
+        if (response.destroyed || response.writableEnded) return true;
+        const flowing = (response as ServerResponse).write(chunk);
+        return flowing || queued(response) < WATCH_BUFFER_BYTES;
+      },
+      drained: (callback) => void response.once('drain', callback),
+      end: () => void (response as ServerResponse).end(),
+    };
+    const stop = start(sink);
+    response.once('close', () => {
+      stop();
+      resolve();
+    });
+  });
+}
+
+function queued(response: NodeResponse): number {
+  if ('stream' in response) return response.stream?.writableLength ?? 0;
+  return response.writableLength + (response.socket?.writableLength ?? 0);
+}

@@ -92,3 +92,13 @@ export function byteLength(text: string): number {
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
+
+/** `%v` of a decoded JSON value: `map[a:1 b:[x y]]`. */
+export function printAny(value: unknown): string {
+  if (value === null || value === undefined) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(printAny).join(' ')}]`;
+  if (typeof value === 'number') return printNumber(value);
+  if (typeof value !== 'object') return String(value as string | boolean);
+  const fields = Object.entries(value).sort(([a], [b]) => compareText(a, b));
+  return `map[${fields.map(([key, field]) => `${key}:${printAny(field)}`).join(' ')}]`;
+}

@@ -1,0 +1,26 @@
+import type { Journal } from './journal.ts';
+import { StagedStore } from './staged-store.ts';
+import type { Store } from './store.ts';
+import { DEFAULT_HISTORY_LIMIT, DurableView, type HistoryLimit } from './versions/durable-view.ts';
+
+export interface MemoryStoreOptions {
+  historyLimit?: Partial<HistoryLimit>;
+}
+
+/** The same store without files: what it holds is gone with the process. */
+export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
+  return new StagedStore(new DurableView({ ...DEFAULT_HISTORY_LIMIT, ...options.historyLimit }), new NoJournal());
+}
+
+class NoJournal implements Journal {
+  prepare(_key: string, bytes: Uint8Array): Uint8Array {
+    return bytes;
+  }
+
+  /** Waits for the next turn of the event loop, so that a commit is as little in the same turn as its write as on a disk. */
+  commit(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async close(): Promise<void> {}
+}

@@ -37,9 +37,11 @@ export interface Reinvocation {
   requested: boolean;
   /** This is the second run. */
   active: boolean;
-  /** Keys of the webhooks that want to see the object again. */
-  webhooks: Set<string>;
-  /** The object as it was when the last webhook of the first run had seen it, as JSON. */
+  /** Keys of the webhooks that ran and want to see the object again if something changes it after them. */
+  invoked: Set<string>;
+  /** Keys of the webhooks that the second run calls. */
+  again: Set<string>;
+  /** The object as the webhooks of the first run left it, as JSON. */
   lastSeen?: string;
 }
 

@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { deepEqual } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { Authorizer, UserInfo } from '../auth/user.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
@@ -28,8 +28,7 @@ export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
     handles: (request) => request.subresource === 'status' && isRequestUpdate(request),
     validate(request) {
       const [status, old]: Json[] = [request.object!.status ?? {}, request.oldObject!.status ?? {}];
-      if ((status.certificate ?? '') === (old.certificate ?? '') && isDeepStrictEqual(status.conditions ?? [], old.conditions ?? []))
-        return;
+      if ((status.certificate ?? '') === (old.certificate ?? '') && deepEqual(status.conditions ?? [], old.conditions ?? [])) return;
       const signer: string = request.oldObject!.spec.signerName;
       if (mayUseSigner(authorizer, request.user, 'sign', signer)) return;
       throw refusal(request, `user not permitted to sign requests with signerName "${signer}"`);

@@ -48,7 +48,7 @@ describe('createAdmission', () => {
     const asking = recording('MutatingAdmissionWebhook', log, {
       mutate(request) {
         log.push('mutate webhook');
-        request.reinvocation ??= { requested: false, active: false, webhooks: new Set() };
+        request.reinvocation ??= { requested: false, active: false, invoked: new Set(), again: new Set() };
         request.reinvocation.requested = true;
       },
     });

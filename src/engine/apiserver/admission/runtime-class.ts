@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { deepCopy, deepEqual } from '../../../kube/json-value.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
@@ -31,14 +31,14 @@ export function runtimeClass(reader: ObjectReader): AdmissionPlugin {
         if (actual !== undefined) {
           throw refusal(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
         }
-      } else if (!isDeepStrictEqual(overhead.podFixed ?? {}, actual ?? {})) throw overheadMismatch(request);
+      } else if (!deepEqual(overhead.podFixed ?? {}, actual ?? {})) throw overheadMismatch(request);
     },
   };
 }
 
 function setOverhead(request: AdmissionRequest, overhead: Json): void {
   const spec: Json = request.object!.spec;
-  if (Object.keys(spec.overhead ?? {}).length > 0 && !isDeepStrictEqual(overhead ?? {}, spec.overhead)) throw overheadMismatch(request);
+  if (Object.keys(spec.overhead ?? {}).length > 0 && !deepEqual(overhead ?? {}, spec.overhead)) throw overheadMismatch(request);
   if (overhead) spec.overhead = { ...overhead };
 }
 
@@ -69,14 +69,14 @@ export function mergeTolerations(first: Json[], second: Json[]): Json[] {
   const merged: Json[] = [];
   for (const [index, toleration] of all.entries()) {
     if (merged.some((kept) => covers(kept, toleration))) continue;
-    if (all.slice(index + 1).some((later) => !isDeepStrictEqual(later, toleration) && covers(later, toleration))) continue;
-    merged.push(structuredClone(toleration));
+    if (all.slice(index + 1).some((later) => !deepEqual(later, toleration) && covers(later, toleration))) continue;
+    merged.push(deepCopy(toleration));
   }
   return merged;
 }
 
 function covers(wide: Json, narrow: Json): boolean {
-  if (isDeepStrictEqual(wide, narrow)) return true;
+  if (deepEqual(wide, narrow)) return true;
   if ((narrow.key ?? '') !== (wide.key ?? '') && (wide.key || wide.operator !== 'Exists')) return false;
   if ((narrow.effect ?? '') !== (wide.effect ?? '') && wide.effect) return false;
   if (wide.effect === 'NoExecute' && wide.tolerationSeconds !== undefined) {

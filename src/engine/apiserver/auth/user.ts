@@ -14,6 +14,8 @@ export const SUPERUSER_GROUP = 'system:masters';
 export interface Credentials {
   /** Client certificate of the connection, if its chain was verified against a CA that we trust for clients. */
   certificate?: { commonName: string; organizations: string[]; uid?: string; raw: Uint8Array };
+  /** Why the certificate that the client showed was not believed. */
+  badCertificate?: string;
   /** Set when the connection's certificate was verified against the front-proxy CA. */
   frontProxyCommonName?: string;
   authorization?: string;

@@ -1,0 +1,186 @@
+import { failure, forbiddenError, StatusError } from '../../../kube/status.ts';
+import type { Log } from '../../../lib/log.ts';
+import { ANONYMOUS, type Attributes, type Authorizer, type Credentials, type UserInfo } from '../auth/user.ts';
+import type { AuditLog } from './audit.ts';
+import type { Fairness } from './fairness.ts';
+import { parseRequestInfo, type RequestInfo } from './request-info.ts';
+import { objectResponse, type ApiRequest, type ApiResponse, type RequestBody } from './request.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+
+/** A request as it arrives: from a socket with credentials, or from inside the process with a user. */
+export interface Incoming {
+  method: string;
+  /** Path and query as they were sent. */
+  url: string;
+  headers: Record<string, string | string[] | undefined>;
+  identity: { credentials: Credentials } | { user: UserInfo };
+  body: RequestBody;
+  signal(): AbortSignal;
+  sourceAddress: string;
+}
+
+export interface ChainParts {
+  authenticate(credentials: Credentials): Promise<UserInfo | undefined> | UserInfo | undefined;
+  /** The user to act as, when the request asks for it with Impersonate-* headers and `user` may. @throws StatusError */
+  impersonate(user: UserInfo, headers: Incoming['headers'], authorizer: Authorizer): UserInfo | undefined;
+  authorizer: Authorizer;
+  forbiddenMessage(attributes: Attributes): string;
+  fairness: Fairness;
+  audit?: AuditLog;
+  metrics: RequestMetrics;
+  log: Log;
+  now(): Date;
+  newUid(): string;
+  dispatchResource(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
+  dispatchPath(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
+}
+
+export interface Outcome {
+  response: ApiResponse;
+  auditID: string;
+  warnings: string[];
+}
+
+/**
+ * What every request passes, in this order: who is it, whom does it act as, is it its turn, may it do that, then the verb.
+ * Whatever is thrown on the way becomes a Status; the rest is a bug of ours, logged, and told as InternalError.
+ */
+export class RequestChain {
+  readonly #parts: ChainParts;
+
+  constructor(parts: ChainParts) {
+    this.#parts = parts;
+  }
+
+  async handle(incoming: Incoming): Promise<Outcome> {
+    const parts = this.#parts;
+    const received = parts.now();
+    const started = performance.now();
+    const auditID = parts.newUid();
+    const { path, query } = splitUrl(incoming.url);
+    const info = parseRequestInfo(incoming.method, path, (name) => query.get(name) ?? undefined);
+    const request: ApiRequest = {
+      method: incoming.method,
+      info,
+      query,
+      headers: incoming.headers,
+      user: ANONYMOUS,
+      body: incoming.body,
+      get signal() {
+        return incoming.signal();
+      },
+      warnings: [],
+      auditAnnotations: {},
+    };
+    let response: ApiResponse;
+    let originalUser: UserInfo | undefined;
+    try {
+      const user = this.#authenticate(incoming);
+      request.user = user instanceof Promise ? await user : user;
+      if (incoming.headers['impersonate-user'] !== undefined || hasImpersonation(incoming.headers)) {
+        const target = parts.impersonate(request.user, incoming.headers, parts.authorizer);
+        if (target !== undefined) {
+          originalUser = request.user;
+          request.user = target;
+        }
+      }
+      response = await this.#run(request);
+    } catch (error) {
+      response = this.#errorResponse(error, request);
+    }
+    parts.metrics.observe(info, response.status, (performance.now() - started) / 1000);
+    parts.audit?.record({
+      auditID,
+      info,
+      requestURI: incoming.url,
+      user: originalUser ?? request.user,
+      impersonatedUser: originalUser === undefined ? undefined : request.user,
+      sourceIPs: [incoming.sourceAddress],
+      userAgent: asText(incoming.headers['user-agent']),
+      received,
+      completed: parts.now(),
+      code: response.status,
+      annotations: request.auditAnnotations,
+    });
+    return { response, auditID, warnings: request.warnings };
+  }
+
+  #authenticate(incoming: Incoming): UserInfo | Promise<UserInfo> {
+    if ('user' in incoming.identity) return incoming.identity.user;
+    const user = this.#parts.authenticate(incoming.identity.credentials);
+    return user instanceof Promise ? user.then((found) => found ?? ANONYMOUS) : (user ?? ANONYMOUS);
+  }
+
+  async #run(request: ApiRequest): Promise<ApiResponse> {
+    const { fairness } = this.#parts;
+    const flow = request.user.name;
+    const turn = fairness.acquire(flow);
+    if (turn !== undefined) await turn;
+    try {
+      this.#authorize(request);
+      const response = request.info.isResource ? this.#parts.dispatchResource(request) : this.#parts.dispatchPath(request);
+      return response instanceof Promise ? await response : response;
+    } finally {
+      fairness.release(flow);
+    }
+  }
+
+  #authorize(request: ApiRequest): void {
+    const attributes = attributesOf(request.user, request.info);
+    const decision = this.#parts.authorizer.authorize(attributes);
+    if (decision.allowed) {
+      if (decision.reason !== '') request.auditAnnotations['authorization.k8s.io/reason'] = decision.reason;
+      request.auditAnnotations['authorization.k8s.io/decision'] = 'allow';
+      return;
+    }
+    request.auditAnnotations['authorization.k8s.io/decision'] = 'forbid';
+    const message = this.#parts.forbiddenMessage(attributes);
+    const text = decision.reason === '' ? message : `${message}: ${decision.reason}`;
+    if (!request.info.isResource) throw failure('Forbidden', `forbidden: ${text}`, {});
+    const { group, resource, name } = request.info;
+    throw forbiddenError({ group, resource }, name, text);
+  }
+
+  #errorResponse(error: unknown, request: ApiRequest): ApiResponse {
+    if (error instanceof StatusError) {
+      const retry = error.status.details?.retryAfterSeconds;
+      return objectResponse(error.code, error.status, retry === undefined ? undefined : { 'retry-after': String(retry) });
+    }
+    this.#parts.log.error('request failed', { method: request.method, path: request.info.path, error });
+    const { status } = failure('InternalError', `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`, {
+      causes: [{ message: error instanceof Error ? error.message : String(error) }],
+    });
+    return objectResponse(500, status);
+  }
+}
+
+export function attributesOf(user: UserInfo, info: RequestInfo): Attributes {
+  if (!info.isResource) return { user, verb: info.verb, path: info.path };
+  return {
+    user,
+    verb: info.verb,
+    group: info.group,
+    version: info.version,
+    resource: info.resource,
+    subresource: info.subresource,
+    namespace: info.namespace,
+    name: info.name,
+  };
+}
+
+const NO_QUERY = new URLSearchParams();
+
+function splitUrl(url: string): { path: string; query: URLSearchParams } {
+  const mark = url.indexOf('?');
+  if (mark < 0) return { path: url, query: NO_QUERY };
+  return { path: url.slice(0, mark), query: mark === url.length - 1 ? NO_QUERY : new URLSearchParams(url.slice(mark + 1)) };
+}
+
+function hasImpersonation(headers: Incoming['headers']): boolean {
+  for (const name in headers) if (name.startsWith('impersonate-')) return true;
+  return false;
+}
+
+function asText(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value.join(', ') : value;
+}

@@ -1,0 +1,141 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { failure, StatusError } from '../../../kube/status.ts';
+import type { Incoming, Outcome } from '../chain/chain.ts';
+import { readBytes, type NodeRequest } from './body-reader.ts';
+import { credentialsOf, type ClientAuthorities } from './credentials.ts';
+import { respond, type NodeResponse } from './responder.ts';
+
+export interface ListenerOptions {
+  address: string;
+  port: number;
+  certificate: string;
+  key: string;
+  authorities: ClientAuthorities;
+  handle(incoming: Incoming): Promise<Outcome>;
+  /** Requests that are answered on the raw node objects (aggregated servers). False: not one of those. */
+  intercept?(request: NodeRequest, response: NodeResponse): boolean;
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  onError(error: unknown): void;
+}
+
+/** The TLS port: HTTP/2 and HTTP/1.1 on one socket, client certificates asked for and never required. */
+export class Listener {
+  readonly #server: Http2SecureServer;
+  readonly #options: ListenerOptions;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#server = createSecureServer({
+      allowHTTP1: true,
+      cert: options.certificate,
+      key: options.key,
+      ca: [options.authorities.client, options.authorities.frontProxy],
+      requestCert: true,
+      rejectUnauthorized: false,
+      minVersion: 'TLSv1.2',
+      settings: { maxConcurrentStreams: 1000, initialWindowSize: 1024 * 1024 },
+      maxSessionMemory: 64,
+    });
+    // Idle connections of kubectl and client-go live for minutes: Node's five seconds would cut them between two requests.
+    Object.assign(this.#server, { keepAliveTimeout: 120_000, headersTimeout: 60_000, requestTimeout: 300_000 });
+    this.#server.setTimeout(0);
+    this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => this.#onRequest(request, response));
+    this.#server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    this.#server.on('sessionError', () => {});
+    this.#server.on('tlsClientError', () => {});
+    if (options.upgrade !== undefined) this.#server.on('upgrade', options.upgrade);
+  }
+
+  async listen(): Promise<number> {
+    const { address, port } = this.#options;
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, address, () => {
+        this.#server.off('error', reject);
+        this.#server.on('error', (error) => this.#options.onError(error));
+        resolve();
+      });
+    });
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Takes no new connections, gives running requests a moment, then closes what is left. */
+  async close(graceMs = 2000): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const socket of this.#sockets) if (isIdle(socket)) socket.destroy();
+    const timer = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, graceMs);
+    await closed;
+    clearTimeout(timer);
+  }
+
+  #onRequest(request: NodeRequest, response: NodeResponse): void {
+    if (this.#options.intercept?.(request, response) === true) return;
+    void this.#serve(request, response).catch((error: unknown) => {
+      this.#options.onError(error);
+      response.stream?.destroy?.();
+    });
+  }
+
+  async #serve(request: NodeRequest, response: NodeResponse): Promise<void> {
+    const { response: answer, auditID, warnings } = await this.#options.handle(this.#incoming(request, response));
+    if (response.destroyed || response.writableEnded) {
+      if (answer.body.kind !== 'watch') return;
+    }
+    const headers: Record<string, string | number | string[]> = { 'audit-id': auditID, 'cache-control': 'no-cache, private' };
+    if (warnings.length > 0) headers.warning = warnings.slice(0, 20).map(warningHeader);
+    if (answer.status === 413) headers.connection = 'close';
+    if ('stream' in response) delete headers.connection;
+    await respond(response, answer, headers);
+  }
+
+  #incoming(request: NodeRequest, response: NodeResponse): Incoming {
+    let controller: AbortController | undefined;
+    const socket = request.socket as Socket;
+    return {
+      method: request.method ?? 'GET',
+      url: request.url ?? '/',
+      headers: request.headers as Incoming['headers'],
+      identity: { credentials: credentialsOf(request, this.#options.authorities) },
+      body: {
+        contentType: (request.headers['content-type'] as string | undefined) ?? '',
+        read: async () => ({ bytes: await readBytes(request) }),
+      },
+      signal: () => {
+        if (controller === undefined) {
+          const made = new AbortController();
+          controller = made;
+          response.once('close', () => made.abort(failure('', 'the client closed the connection', undefined, 499)));
+        }
+        return controller.signal;
+      },
+      sourceAddress: socket.remoteAddress ?? '',
+    };
+  }
+}
+
+function isIdle(socket: Socket): boolean {
+  return (socket as Socket & { _httpMessage?: unknown })._httpMessage === undefined;
+}
+
+/** RFC 7234 form; quotes and control characters would break the header. */
+function warningHeader(text: string): string {
+  const safe = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    // oxlint-disable-next-line no-control-regex
+    .replace(/[\u0000-\u001f\u007f-\uffff]/g, ' ');
+  return `299 - "${safe.slice(0, 4096)}"`;
+}
+
+export type { IncomingMessage, ServerResponse };
+export { StatusError };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../../../kube/object.ts';
@@ -25,4 +25,13 @@ export function readRecorded(file: string): Buffer {
 
 export function readRecordedJson(file: string): Json {
   return JSON.parse(readRecorded(file).toString('utf8'));
+}
+
+const listings = new Map<string, string[]>();
+
+/** Names of the recorded files in a folder, such as `openapi/v3`. */
+export function recordedFiles(inside: string): string[] {
+  let names = listings.get(inside);
+  if (names === undefined) listings.set(inside, (names = readdirSync(join(recordedFolder(), inside)).sort()));
+  return names;
 }

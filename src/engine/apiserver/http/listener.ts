@@ -82,7 +82,7 @@ export class Listener {
     if (this.#options.intercept?.(request, response) === true) return;
     void this.#serve(request, response).catch((error: unknown) => {
       this.#options.onError(error);
-      response.stream?.destroy?.();
+      response.destroy();
     });
   }
 

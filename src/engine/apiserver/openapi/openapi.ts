@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { Json } from '../../../kube/object.ts';
+import type { Schema } from '../../../kube/schema.ts';
+import { readRecorded, recordedFiles } from '../builtin/recorded.ts';
+import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
+import type { Resource } from '../registry/resource.ts';
+import { customPaths } from './custom-paths.ts';
+
+const unzip = promisify(gunzip);
+
+/** One served version of a custom resource as it is published. */
+export interface PublishedKind {
+  resource: Resource;
+  /** `com.example.stable.v1.CronTab` */
+  definition: string;
+  v2: Schema;
+  v3: Schema;
+}
+
+/** A document that an aggregated server publishes under the same scheme. */
+export interface ForeignDocument {
+  /** `apis/wardle.example.com/v1alpha1` */
+  path: string;
+  bytes: Uint8Array;
+}
+
+export interface OpenApiParts {
+  /** Changes when `custom` or `foreign` do. */
+  generation(): number;
+  custom(): readonly PublishedKind[];
+  foreign(): readonly ForeignDocument[];
+}
+
+interface Document {
+  bytes: Uint8Array;
+  hash: string;
+}
+
+const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
+const META_PREFIX = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
+
+/**
+ * `/openapi/v2` and `/openapi/v3`. The documents of built-in kinds are files that are unpacked when asked for; those of custom
+ * kinds are made when asked for and kept until a CRD changes. Nothing of it is in memory before somebody asks.
+ */
+export class OpenApi {
+  readonly #parts: OpenApiParts;
+  #generation = -1;
+  readonly #documents = new Map<string, Document>();
+  readonly #hashes = new Map<string, string>();
+
+  constructor(parts: OpenApiParts) {
+    this.#parts = parts;
+  }
+
+  async answer(path: string, request: Pick<ApiRequest, 'headers'>): Promise<ApiResponse | undefined> {
+    this.#forgetOld();
+    if (path === '/openapi/v3' || path === '/openapi/v3/') return objectResponse(200, { paths: this.#index() });
+    const document = path === '/openapi/v2' ? await this.#v2() : await this.#v3(path.slice('/openapi/v3/'.length));
+    if (document === undefined) return undefined;
+    const headers = { etag: `"${document.hash}"`, vary: 'Accept' };
+    if (request.headers['if-none-match'] === headers.etag) {
+      return { status: 304, headers, body: { kind: 'raw', contentType: 'application/json', bytes: new Uint8Array(0) } };
+    }
+    return { status: 200, headers, body: { kind: 'raw', contentType: 'application/json', bytes: document.bytes } };
+  }
+
+  #forgetOld(): void {
+    const generation = this.#parts.generation();
+    if (generation === this.#generation) return;
+    this.#generation = generation;
+    this.#documents.clear();
+  }
+
+  #index(): Json {
+    const paths: Json = {};
+    for (const file of recordedFiles('openapi/v3')) {
+      const name = file.replace(/\.json\.gz$/, '');
+      const path = pathOfFile(name);
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#fileHash(`openapi/v3/${file}`)}` };
+    }
+    for (const [path, kinds] of this.#customByPath()) paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hashOf(kinds)}` };
+    for (const { path, bytes } of this.#parts.foreign()) {
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${sha(bytes)}` };
+    }
+    return paths;
+  }
+
+  #customByPath(): Map<string, PublishedKind[]> {
+    const byPath = new Map<string, PublishedKind[]>();
+    for (const kind of this.#parts.custom()) {
+      const path = `apis/${kind.resource.group}/${kind.resource.version}`;
+      byPath.set(path, [...(byPath.get(path) ?? []), kind]);
+    }
+    return byPath;
+  }
+
+  #fileHash(file: string): string {
+    let hash = this.#hashes.get(file);
+    if (hash === undefined) this.#hashes.set(file, (hash = sha(readRecorded(file))));
+    return hash;
+  }
+
+  async #v3(path: string): Promise<Document | undefined> {
+    const known = this.#documents.get(path);
+    if (known !== undefined) return known;
+    const foreign = this.#parts.foreign().find((candidate) => candidate.path === path);
+    const custom = this.#customByPath().get(path);
+    let document: Document | undefined;
+    if (foreign !== undefined) document = { bytes: foreign.bytes, hash: sha(foreign.bytes) };
+    else if (custom !== undefined) document = { bytes: await this.#customDocument(custom), hash: hashOf(custom) };
+    else {
+      const file = `${path.replaceAll('/', '_')}.json.gz`;
+      if (!recordedFiles('openapi/v3').includes(file)) return undefined;
+      document = { bytes: await unzip(readRecorded(`openapi/v3/${file}`)), hash: this.#fileHash(`openapi/v3/${file}`) };
+      // Built-in documents are large and rarely asked for: unpack again rather than hold megabytes.
+      return document;
+    }
+    this.#documents.set(path, document);
+    return document;
+  }
+
+  async #customDocument(kinds: readonly PublishedKind[]): Promise<Uint8Array> {
+    const schemas: Record<string, Json> = await metaSchemas();
+    const paths: Record<string, Json> = {};
+    for (const kind of kinds) {
+      schemas[kind.definition] = kind.v3;
+      schemas[`${kind.definition}List`] = listSchema(kind, '#/components/schemas/');
+      Object.assign(paths, customPaths(kind.resource, kind.definition, 'v3'));
+    }
+    const info = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
+    return Buffer.from(JSON.stringify({ openapi: '3.0.0', info, paths, components: { schemas } }));
+  }
+
+  /** The recorded document with the custom kinds written into its text: parsing megabytes would hold the event loop. */
+  async #v2(): Promise<Document> {
+    const known = this.#documents.get('v2');
+    if (known !== undefined) return known;
+    const recorded = (await unzip(readRecorded('openapi/v2.json.gz'))).toString('utf8');
+    let paths = '';
+    let definitions = '';
+    for (const kind of this.#parts.custom()) {
+      paths += inner(customPaths(kind.resource, kind.definition, 'v2'));
+      definitions += inner({ [kind.definition]: kind.v2, [`${kind.definition}List`]: listSchema(kind, '#/definitions/') });
+    }
+    const text = insertAfter(insertAfter(recorded, '"paths":{', paths), '"definitions":{', definitions);
+    const bytes = Buffer.from(text);
+    const document = { bytes, hash: sha(bytes) };
+    if (this.#parts.custom().length > 0) this.#documents.set('v2', document);
+    return document;
+  }
+}
+
+function inner(value: Record<string, Json>): string {
+  const text = JSON.stringify(value).slice(1, -1);
+  return text === '' ? '' : `${text},`;
+}
+
+function insertAfter(text: string, marker: string, addition: string): string {
+  if (addition === '') return text;
+  const at = text.indexOf(marker) + marker.length;
+  return text.slice(0, at) + addition + text.slice(at);
+}
+
+function pathOfFile(name: string): string {
+  const parts = name.split('_');
+  return parts.join('/');
+}
+
+function listSchema({ definition, resource }: PublishedKind, prefix: string): Json {
+  const reference = (name: string) => (prefix.includes('components') ? { allOf: [{ $ref: `${prefix}${name}` }] } : { $ref: `${prefix}${name}` });
+  return {
+    description: `${resource.kind}List is a list of ${resource.kind}`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string', description: 'APIVersion defines the versioned schema of this representation of an object.' },
+      items: { type: 'array', description: `List of ${resource.resource}.`, items: reference(definition) },
+      kind: { type: 'string', description: 'Kind is a string value representing the REST resource this object represents.' },
+      metadata: reference(LIST_META),
+    },
+    'x-kubernetes-group-version-kind': [{ group: resource.group, version: resource.version, kind: `${resource.kind}List` }],
+  };
+}
+
+let metaSchemaText: string | undefined;
+
+/** ObjectMeta and its relatives, taken from a recorded document that has them anyway. */
+async function metaSchemas(): Promise<Record<string, Json>> {
+  if (metaSchemaText === undefined) {
+    const document = JSON.parse((await unzip(readRecorded('openapi/v3/apis_coordination.k8s.io_v1.json.gz'))).toString('utf8'));
+    const all = Object.entries(document.components.schemas).filter(([name]) => name.startsWith(META_PREFIX));
+    metaSchemaText = JSON.stringify(Object.fromEntries(all));
+  }
+  return JSON.parse(metaSchemaText);
+}
+
+function sha(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex').toUpperCase();
+}
+
+const hashes = new WeakMap<object, string>();
+
+function hashOf(kinds: readonly PublishedKind[]): string {
+  let all = '';
+  for (const kind of kinds) {
+    let hash = hashes.get(kind.v3);
+    if (hash === undefined) hashes.set(kind.v3, (hash = sha(Buffer.from(JSON.stringify(kind.v3)))));
+    all += `${kind.definition}=${hash};`;
+  }
+  return sha(Buffer.from(all));
+}

@@ -52,7 +52,7 @@ describe('applyStrategicMergePatch', () => {
     ],
     ['replaces an object on demand', { object: { name: 'a' } }, { object: { $patch: 'replace', value: 'b' } }, { object: { value: 'b' } }],
     ['empties an object on demand', { object: { name: 'a' } }, { object: { $patch: 'delete' } }, { object: {} }],
-    ['merges scalars as a set', { set: ['a', 'b'] }, { set: ['c', 'b'] }, { set: ['a', 'c', 'b'] }],
+    ['merges scalars as a set', { set: ['a', 'b'] }, { set: ['c', 'b'] }, { set: ['c', 'a', 'b'] }],
     ['deletes scalars', { set: ['a', 'b', 'c'] }, { '$deleteFromPrimitiveList/set': ['a', 'x'] }, { set: ['b', 'c'] }],
     ['orders scalars', { set: ['a', 'b'] }, { '$setElementOrder/set': ['c', 'a', 'b'], set: ['c'] }, { set: ['c', 'a', 'b'] }],
     [

@@ -1,0 +1,175 @@
+// The embedded engine against a real kube-apiserver + etcd, in one run on one machine: same objects, same clients, both durable,
+// both TLS and RBAC. Prints a line per measure with the ratio and the bar.
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { startControlPlane } from '../../test/cluster/control-plane.ts';
+import { calibrate } from './calibration.ts';
+import type { Target } from './http-client.ts';
+import { Connection } from './http-client.ts';
+import type { Result } from './load.ts';
+
+const execute = promisify(execFile);
+const here = dirname(fileURLToPath(import.meta.url));
+
+interface Peer {
+  name: string;
+  target: Target;
+  startMs: number;
+  restMb: number;
+  stop(): Promise<void>;
+}
+
+function residentMb(pids: number[]): number {
+  let kb = 0;
+  for (const pid of pids) kb += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  return kb / 1024;
+}
+
+function processTree(root: number): number[] {
+  const parents = new Map<number, number>();
+  for (const entry of readdirSync('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, 'utf8');
+      parents.set(Number(entry), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  const tree = [root];
+  for (let i = 0; i < tree.length; i++) for (const [pid, parent] of parents) if (parent === tree[i]) tree.push(pid);
+  return tree;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+export async function startEmbedded(data: string): Promise<{ child: ChildProcess; startMs: number; kubeconfig: string }> {
+  const started = performance.now();
+  const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', data, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await new Promise<void>((resolve, reject) => {
+    let text = '';
+    child.stdout!.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('kubeconfig')) resolve();
+    });
+    child.once('exit', (code) => reject(new Error(`tenantry exited with ${code}`)));
+  });
+  return { child, startMs: performance.now() - started, kubeconfig: join(data, 'kubeconfig') };
+}
+
+/** A client that RBAC has to judge: a ServiceAccount bound to cluster-admin, with a token, made the same way on both. */
+async function benchToken(admin: Target | { kubeconfig: string }, kubeconfig: string): Promise<string> {
+  void admin;
+  const kubectl = (...args: string[]) => execute('kubectl', ['--kubeconfig', kubeconfig, ...args]);
+  await kubectl('create', 'namespace', 'bench');
+  await kubectl('create', 'serviceaccount', 'bench', '-n', 'bench');
+  await kubectl('create', 'clusterrolebinding', 'bench', '--clusterrole=cluster-admin', '--serviceaccount=bench:bench');
+  return (await kubectl('create', 'token', 'bench', '-n', 'bench', '--duration=2h')).stdout.trim();
+}
+
+async function targetOf(kubeconfig: string): Promise<Target> {
+  const config = parse(readFileSync(kubeconfig, 'utf8'));
+  const { cluster } = config.clusters[0];
+  const url = new URL(cluster.server);
+  const ca = cluster['certificate-authority-data']
+    ? Buffer.from(cluster['certificate-authority-data'], 'base64').toString('utf8')
+    : readFileSync(cluster['certificate-authority'], 'utf8');
+  return { host: url.hostname, port: Number(url.port), ca, token: await benchToken({ kubeconfig }, kubeconfig) };
+}
+
+async function embedded(): Promise<Peer> {
+  const data = mkdtempSync(join(tmpdir(), 'tenantry-bench-data-'));
+  const { child, startMs, kubeconfig } = await startEmbedded(data);
+  await pause(3000);
+  const restMb = residentMb(processTree(child.pid!));
+  return {
+    name: 'tenantry',
+    target: await targetOf(kubeconfig),
+    startMs,
+    restMb,
+    stop: async () => {
+      child.kill('SIGTERM');
+      await new Promise((resolve) => child.once('exit', resolve));
+      rmSync(data, { recursive: true, force: true });
+    },
+  };
+}
+
+async function real(): Promise<Peer> {
+  const started = performance.now();
+  const plane = await startControlPlane();
+  const startMs = performance.now() - started;
+  await pause(3000);
+  const restMb = residentMb([plane.pids.etcd, plane.pids.apiserver]);
+  return { name: 'kube-apiserver + etcd', target: await targetOf(plane.kubeconfig), startMs, restMb, stop: () => plane.stop() };
+}
+
+async function measure(peer: Peer, scenario: string, namespace: string, count: number): Promise<Result> {
+  const encoded = Buffer.from(JSON.stringify(peer.target)).toString('base64');
+  const { stdout } = await execute(process.execPath, [join(here, 'load.mjs'), scenario, encoded, namespace, String(count)], {
+    maxBuffer: 1 << 24,
+    timeout: 300_000,
+  });
+  return JSON.parse(stdout) as Result;
+}
+
+async function createNamespace(peer: Peer, name: string): Promise<void> {
+  const connection = await Connection.open(peer.target);
+  await connection.request('POST', '/api/v1/namespaces', JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }));
+  connection.close();
+  await pause(300);
+}
+
+type Measures = Record<string, number>;
+
+async function run(peer: Peer): Promise<Measures> {
+  await createNamespace(peer, 'warm');
+  await measure(peer, 'create', 'warm', 2000);
+  await measure(peer, 'patch', 'warm', 2000);
+  await createNamespace(peer, 'measured');
+  const measures: Measures = {};
+  measures['creates/s'] = (await measure(peer, 'create', 'measured', 2000)).perSecond!;
+  measures['gets/s'] = (await measure(peer, 'get', 'measured', 20_000)).perSecond!;
+  measures['merge patches/s'] = (await measure(peer, 'patch', 'measured', 6000)).perSecond!;
+  measures['watch deliveries/s'] = (await measure(peer, 'watch', 'measured', 2000)).perSecond!;
+  measures['list 2,000 by label (ms)'] = (await measure(peer, 'list', 'measured', 15)).milliseconds!;
+  measures['start to ready (ms)'] = peer.startMs;
+  measures['memory at rest (MB)'] = peer.restMb;
+  return measures;
+}
+
+const BARS: Record<string, string> = {
+  'creates/s': '>= 2.5x',
+  'gets/s': '>= 2.5x',
+  'merge patches/s': '>= 2.5x',
+  'watch deliveries/s': '>= 2.5x',
+  'list 2,000 by label (ms)': '<= 0.5x',
+  'start to ready (ms)': '<= 600',
+  'memory at rest (MB)': '<= 120',
+};
+
+console.log(calibrate());
+const results: Measures[] = [];
+for (const start of process.argv.includes('--embedded-only') ? [embedded] : [real, embedded]) {
+  const peer = await start();
+  try {
+    results.push(await run(peer));
+  } finally {
+    await peer.stop();
+  }
+}
+const ours = results[results.length - 1];
+const theirs = results.length > 1 ? results[0] : undefined;
+console.log(`${'measure'.padEnd(28)}${'real'.padStart(12)}${'tenantry'.padStart(12)}${'ratio'.padStart(9)}  bar`);
+for (const [name, value] of Object.entries(ours)) {
+  const other = theirs?.[name];
+  const ratio = other === undefined ? '' : `${(value / other).toFixed(2)}x`;
+  const shown = other === undefined ? '' : other.toFixed(other < 100 ? 1 : 0);
+  console.log(`${name.padEnd(28)}${shown.padStart(12)}${value.toFixed(value < 100 ? 1 : 0).padStart(12)}${ratio.padStart(9)}  ${BARS[name] ?? ''}`);
+}
+console.log(calibrate());

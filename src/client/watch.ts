@@ -1,6 +1,6 @@
 import type { KubeObject } from '../kube/object.ts';
 import { StatusError } from '../kube/status.ts';
-import { sleep } from '../lib/abort.ts';
+import { linkSignals, sleep } from '../lib/abort.ts';
 import { Backoff } from '../lib/backoff.ts';
 import { flag, labelSelectorText, type LabelSelector } from './query.ts';
 import type { Requests } from './requests.ts';
@@ -48,8 +48,11 @@ export async function* resumableWatch<T extends KubeObject>(
   const backoff = new Backoff({ ...RECONNECT, random: requests.random });
   while (!options.signal?.aborted) {
     const before = position.resourceVersion;
+    // One signal per connection: whoever serves it leaves no hooks on the caller's, which outlives them all.
+    const connection = linkSignals(options.signal);
     try {
-      const events = await requests.openWatch(watchRequest(path, headers, options, position, requests));
+      const request = watchRequest(path, headers, options, position, requests);
+      const events = await requests.openWatch({ ...request, signal: connection.signal });
       for await (const event of events) {
         const update = advance<T>(position, event);
         if (update) yield update;
@@ -63,6 +66,8 @@ export async function* resumableWatch<T extends KubeObject>(
         yield { type: 'EXPIRED' };
         return;
       }
+    } finally {
+      connection.dispose();
     }
     // Half an initial list cannot be resumed, and without a version there is no place to resume from.
     if (position.initial || position.resourceVersion === undefined) {
@@ -124,7 +129,6 @@ function watchRequest(
     method: 'GET',
     path,
     headers,
-    signal: options.signal,
     query: {
       watch: 'true',
       allowWatchBookmarks: 'true',

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
 
 /** A signal made from others; `dispose` unhooks it, so that a long-lived parent does not collect its short-lived children. */
@@ -5,6 +6,17 @@ export interface LinkedSignal {
   readonly signal: AbortSignal;
   abort(reason?: unknown): void;
   dispose(): void;
+}
+
+/** For what many tasks hang on: Node would take more than ten listeners for a leak and print a warning. */
+export function longLivedController(...parents: (AbortSignal | undefined)[]): AbortController {
+  const controller = new AbortController();
+  setMaxListeners(0, controller.signal);
+  for (const parent of parents) {
+    if (parent?.aborted) controller.abort(parent.reason);
+    parent?.addEventListener('abort', () => controller.abort(parent.reason), { once: true });
+  }
+  return controller;
 }
 
 /** Fires when any of the parents fires, or by hand. AbortSignal.any is not used because it cannot be unhooked from a parent that lives on. */

@@ -1,16 +1,17 @@
+import { deepFreeze } from '../../kube/json-value.ts';
 import type { WatchEvent } from '../../kube/watch-event.ts';
-import { orAborted } from '../../lib/abort.ts';
+import { longLivedController, orAborted } from '../../lib/abort.ts';
 import { refusal } from '../requests.ts';
 import { abortedError, TransportError } from '../transport-error.ts';
 import type { InMemoryHandler, Transport, TransportRequest } from '../transport.ts';
-import { deepFreeze, wireCopy } from './wire-copy.ts';
+import { wireCopy } from './wire-copy.ts';
 
 /**
  * Calls a server in the same process. Requests pass the same handler chain as those from the network; only TLS and encoding are left out.
  * Answers are frozen, because the server and all its other clients share them.
  */
 export function createInMemoryTransport(handler: InMemoryHandler): Transport {
-  const closing = new AbortController();
+  const closing = longLivedController();
 
   const call = async (request: TransportRequest): ReturnType<InMemoryHandler> => {
     if (closing.signal.aborted) throw new TransportError('Closed', 'the transport was closed');
@@ -28,7 +29,11 @@ export function createInMemoryTransport(handler: InMemoryHandler): Transport {
     async request(request) {
       const answer = await call(request);
       if ('events' in answer) throw new TransportError('BadResponse', `Cannot read "${request.path}": the server answered with a watch`);
-      return { status: answer.status, headers: answer.headers, body: deepFreeze(answer.body) };
+      return {
+        status: answer.status,
+        headers: answer.headers,
+        body: ArrayBuffer.isView(answer.body) ? answer.body : deepFreeze(answer.body),
+      };
     },
     async watch(request) {
       const answer = await call(request);

@@ -23,10 +23,3 @@ export function wireCopy(value: unknown): unknown {
   }
   return copy;
 }
-
-/** Freezes everything reachable. What is frozen already is taken to be so all the way down, so shared objects cost one look. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value;
-  for (const key of Object.keys(value)) deepFreeze((value as Record<string, unknown>)[key]);
-  return Object.freeze(value);
-}

@@ -33,7 +33,9 @@ async function calibrate(): Promise<number> {
   }
   await file.close();
   times.sort((a, b) => a - b);
-  console.log(`disk alone: write + fdatasync of 2 KB p50 ${percentile(times, 0.5).toFixed(3)} ms, p99 ${percentile(times, 0.99).toFixed(3)} ms`);
+  console.log(
+    `disk alone: write + fdatasync of 2 KB p50 ${percentile(times, 0.5).toFixed(3)} ms, p99 ${percentile(times, 0.99).toFixed(3)} ms`,
+  );
   return 1000 / percentile(times, 0.5);
 }
 
@@ -79,7 +81,9 @@ async function measureRestart(): Promise<void> {
     const started = performance.now();
     store = await openStore(directory);
     const took = performance.now() - started;
-    console.log(`restart with ${store.count('')} objects ${state}: ${Math.round(took)} ms (+${megabytes(process.memoryUsage().rss - used.rss)} rss)`);
+    console.log(
+      `restart with ${store.count('')} objects ${state}: ${Math.round(took)} ms (+${megabytes(process.memoryUsage().rss - used.rss)} rss)`,
+    );
     if (state.startsWith('as')) await store.snapshot();
     else measureRanges(store);
     await store.close();

@@ -220,7 +220,7 @@ export function storeSuite(makeDriver: () => StoreDriver): void {
       const { revision } = store;
       const whole = keys('/p/', { revision });
       const paged: string[] = [];
-      for (let after: string | undefined, more = true; more; ) {
+      for (let after: string | undefined, more = true; more;) {
         const page = store.range('/p/', { revision, after, limit: 1 });
         paged.push(...page.entries.map(({ key }) => key));
         after = paged.at(-1);
@@ -248,7 +248,11 @@ export function storeSuite(makeDriver: () => StoreDriver): void {
       expect([store.count(''), store.count('/0/'), store.count('/1/'), store.count('/2/00')]).toEqual([1500, 500, 500, 33]);
       const removed = names.filter((name) => name < '/1/0700');
       await Promise.all(removed.map((name) => store.remove(name, store.get(name)!.revision, text(''))));
-      expect([store.count(''), store.count('/0/'), store.count('/1/')]).toEqual([1500 - removed.length, 0, store.range('/1/').entries.length]);
+      expect([store.count(''), store.count('/0/'), store.count('/1/')]).toEqual([
+        1500 - removed.length,
+        0,
+        store.range('/1/').entries.length,
+      ]);
     });
   });
 

@@ -1,0 +1,107 @@
+import { type DurableStore, openStore, type OpenStoreOptions } from '../../../src/engine/store/durable-store.ts';
+import { StoreError } from '../../../src/engine/store/store.ts';
+import type { SimulatedDisk } from './simulated-disk.ts';
+
+export const DIRECTORY = '/data';
+
+/** One step of a client: a group of writes in one turn, then perhaps a wait for all of them. */
+export interface Step {
+  writes: { key: string; size: number; remove?: boolean }[];
+  wait: boolean;
+}
+
+export type State = ReadonlyMap<string, string>;
+
+/** What a client knows when the power goes. */
+export interface Knowledge {
+  /** State after each acknowledged revision; the last is the newest acknowledged. */
+  acknowledged: State;
+  revision: number;
+  /** States that writes without an answer could have led to, newest revision first known to the client. */
+  possible: Map<number, State>[];
+}
+
+let incarnation = 0;
+
+/** Opens the store on a disk as a process that finds all earlier ones dead. */
+export function openOn(disk: SimulatedDisk, options: OpenStoreOptions = {}): Promise<DurableStore> {
+  const self = { pid: 1, startTime: String(++incarnation), hostname: 'simulated' };
+  return openStore(DIRECTORY, {
+    fileSystem: disk,
+    processes: { self, isAlive: () => false },
+    now: () => 0,
+    monotonicNow: () => 0,
+    snapshotAfterBytes: 4096,
+    ...options,
+  });
+}
+
+export function stateOf(store: DurableStore): State {
+  return new Map(store.range('').entries.map((entry) => [entry.key, Buffer.from(entry.bytes).toString('latin1')]));
+}
+
+/** Runs steps against a store and keeps track of what must, and what may, be there afterwards. */
+export class Client {
+  readonly #store: DurableStore;
+  #acknowledged: State;
+  #revision: number;
+  /** Writes by the revision they got, that wait for an answer or were refused since the last acknowledgement. */
+  #unanswered: Map<number, State> = new Map();
+  #refused: Map<number, State>[] = [];
+  refusals: StoreError[] = [];
+
+  constructor(store: DurableStore) {
+    this.#store = store;
+    this.#acknowledged = stateOf(store);
+    this.#revision = store.revision;
+  }
+
+  get knowledge(): Knowledge {
+    return { acknowledged: this.#acknowledged, revision: this.#revision, possible: [this.#unanswered, ...this.#refused] };
+  }
+
+  async run(steps: readonly Step[], isOver: () => boolean = () => false): Promise<void> {
+    for (const { writes, wait } of steps) {
+      if (isOver()) return;
+      const answers = writes.map((write) => this.#write(write));
+      const settled = Promise.all(answers);
+      if (wait) await Promise.race([settled, pollUntil(isOver)]);
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #write({ key, size, remove }: Step['writes'][number]): Promise<void> {
+    const latest = this.#store.latest(key);
+    const revision = (this.#unanswered.size > 0 ? Math.max(...this.#unanswered.keys()) : this.#revision) + 1;
+    const state = new Map(this.#unanswered.get(revision - 1) ?? this.#acknowledged);
+    const value = `${revision}:`.padEnd(size, `${key}${revision}`);
+    if (remove && !latest) return Promise.resolve();
+    const encode = (given: number) => {
+      if (given !== revision) throw new Error(`revision ${given} was given and ${revision} is next`);
+      return { bytes: Buffer.from(value, 'latin1') };
+    };
+    const answer = remove ? this.#store.remove(key, latest!.revision, encode) : this.#store.put(key, latest?.revision ?? 0, encode);
+    if (remove) state.delete(key);
+    else state.set(key, value);
+    this.#unanswered.set(revision, state);
+    return answer.then(
+      (entry) => {
+        if (entry.revision !== revision) throw new Error(`revision ${entry.revision} was acknowledged for ${revision}`);
+        this.#acknowledged = state;
+        this.#revision = revision;
+        this.#unanswered.delete(revision);
+        this.#refused = [];
+      },
+      (error: unknown) => {
+        if (!(error instanceof StoreError)) throw error;
+        this.refusals.push(error);
+        if (this.#unanswered.size > 0) this.#refused.push(this.#unanswered);
+        this.#unanswered = new Map();
+      },
+    );
+  }
+}
+
+async function pollUntil(isOver: () => boolean): Promise<void> {
+  while (!isOver()) await new Promise((resolve) => setImmediate(resolve));
+}

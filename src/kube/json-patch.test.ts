@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, decodeJsonPatch } from './json-patch.ts';
 import { StatusError } from './status.ts';
 
-const apply = (doc: unknown, ...operations: object[]): unknown => applyJsonPatch(structuredClone(doc), operations);
+const apply = (doc: unknown, ...operations: object[]): unknown => {
+  const before = JSON.stringify(doc);
+  const result: unknown = applyJsonPatch(doc, operations);
+  expect(JSON.stringify(doc)).toBe(before);
+  return result;
+};
 
 const refusal = (doc: unknown, ...operations: object[]): string => {
   try {

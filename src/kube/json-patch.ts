@@ -1,7 +1,6 @@
 import { deepCopy, deepEqual, getField, isJsonObject, setField } from './json-value.ts';
 import type { Json } from './object.ts';
-import { failure, StatusError } from './status.ts';
-import { badRequestError } from './status.ts';
+import { badRequestError, failure, StatusError } from './status.ts';
 
 /** One operation of an RFC 6902 patch, read leniently: what is missing is found when the operation is applied. */
 export interface JsonPatchOperation {
@@ -179,13 +178,15 @@ function applyOperation(root: Json, operation: JsonPatchOperation, copied: { byt
 const REJECTED = 'the server rejected our request due to an error in our request';
 
 /**
- * Applies a patch to a private copy of an object and returns the result (the same object, unless the root was replaced).
- * The patch is left as it was. @throws StatusError Invalid; its cause says which operation failed and why
+ * Applies a decoded patch body. Neither the object nor the patch is changed, and the result shares nothing with them.
+ * @param onUnknown told of fields that operations do not have, in the words of field validation
+ * @throws StatusError BadRequest when the body is no patch, Invalid when it does not apply; its cause says which operation and why
  */
-export function applyJsonPatch(draft: Json, operations: readonly JsonPatchOperation[]): Json {
+export function applyJsonPatch(object: Json, patch: Json, onUnknown?: (message: string) => void): Json {
+  const operations = decodeJsonPatch(patch, onUnknown);
   const copied = { bytes: 0 };
   try {
-    return operations.reduce<Json>((root, operation) => applyOperation(root, operation, copied), draft);
+    return operations.reduce<Json>((root, operation) => applyOperation(root, operation, copied), deepCopy(object));
   } catch (error) {
     if (!(error instanceof DoesNotApply)) throw error;
     throw new StatusError(failure('Invalid', REJECTED, {}).status, { cause: error });

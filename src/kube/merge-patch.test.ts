@@ -19,9 +19,15 @@ const RFC: [object, object, object][] = [
 
 describe('applyMergePatch', () => {
   it.each(RFC)('%j merged with %j', (doc, patch, expected) => {
-    const before = JSON.stringify(patch);
-    expect(applyMergePatch(structuredClone(doc), patch)).toEqual(expected);
-    expect(JSON.stringify(patch)).toBe(before);
+    const before = JSON.stringify([doc, patch]);
+    expect(applyMergePatch(doc, patch)).toEqual(expected);
+    expect(JSON.stringify([doc, patch])).toBe(before);
+  });
+
+  it('the result shares nothing with the object or the patch', () => {
+    const [doc, patch] = [{ a: { b: [1] } }, { c: { d: [2] } }];
+    const result = applyMergePatch(doc, patch);
+    expect([result.a === doc.a, result.a.b === doc.a.b, result.c === patch.c]).toEqual([false, false, false]);
   });
 
   it.each([[null], [[]], ['x'], [1]])('refuses %j', (patch) => expect(() => applyMergePatch({}, patch)).toThrow('Invalid JSON Patch'));

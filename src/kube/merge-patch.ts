@@ -1,4 +1,4 @@
-import { isJsonObject, setField } from './json-value.ts';
+import { deepCopy, isJsonObject, setField } from './json-value.ts';
 import type { Json } from './object.ts';
 import { badRequestError } from './status.ts';
 
@@ -11,24 +11,28 @@ function withoutNulls(value: Json): Json {
   return kept;
 }
 
-function mergeInto(draft: Record<string, Json>, patch: Record<string, Json>): void {
-  for (const key in patch) {
-    const change = patch[key];
-    if (change === null) delete draft[key];
-    else {
-      const current = Object.hasOwn(draft, key) ? draft[key] : undefined;
-      if (isJsonObject(current) && isJsonObject(change)) mergeInto(current, change);
-      else setField(draft, key, withoutNulls(change));
-    }
+/** A private copy of `current` with the patch's fields merged in. */
+function merged(current: Record<string, Json>, patch: Record<string, Json>): Record<string, Json> {
+  const result: Record<string, Json> = {};
+  for (const key in current) {
+    if (!Object.hasOwn(patch, key)) setField(result, key, deepCopy(current[key]));
+    else if (patch[key] !== null) setField(result, key, mergedField(current[key], patch[key]));
   }
+  for (const key in patch) {
+    if (patch[key] !== null && !Object.hasOwn(current, key)) setField(result, key, withoutNulls(patch[key]));
+  }
+  return result;
+}
+
+function mergedField(current: Json, change: Json): Json {
+  return isJsonObject(current) && isJsonObject(change) ? merged(current, change) : withoutNulls(change);
 }
 
 /**
- * Applies an RFC 7396 merge patch to a private copy of an object. The patch is left as it was and shares nothing with the result.
+ * Applies an RFC 7396 merge patch. Neither the object nor the patch is changed, and the result shares nothing with them.
  * @throws StatusError BadRequest when the patch is not an object
  */
-export function applyMergePatch(draft: Record<string, Json>, patch: Json): Record<string, Json> {
+export function applyMergePatch(object: Record<string, Json>, patch: Json): Record<string, Json> {
   if (!isJsonObject(patch)) throw badRequestError('Invalid JSON Patch');
-  mergeInto(draft, patch);
-  return draft;
+  return merged(object, patch);
 }

@@ -114,9 +114,8 @@ function arrange(merged: Json[], patchOrder: Json[], serverOrder: Json[], mergeK
   const result: Json[] = [];
   let i = 0;
   for (const item of named) {
-    const place = serverPosition.get(identify(item));
-    while (place !== undefined && i < others.length && (serverPosition.get(identify(others[i])) ?? Infinity) < place)
-      result.push(others[i++]);
+    const place = serverPosition.get(identify(item)) ?? -1;
+    for (; i < others.length && (serverPosition.get(identify(others[i])) ?? Infinity) < place; i++) result.push(others[i]);
     result.push(item);
   }
   return [...result, ...others.slice(i)];

@@ -178,11 +178,11 @@ class StrategicMerge {
 }
 
 /**
- * Applies a strategic merge patch to a private copy of an object. The patch is left as it was and shares nothing with the result.
+ * Applies a strategic merge patch. Neither the object nor the patch is changed, and the result shares nothing with them.
  * @throws StatusError as kube-apiserver: BadRequest for malformed directives, otherwise 500 with upstream's text
  */
 export function applyStrategicMergePatch(
-  draft: Record<string, Json>,
+  object: Record<string, Json>,
   patch: Json,
   schema: Schema,
   resolve: ResolveSchema,
@@ -191,5 +191,5 @@ export function applyStrategicMergePatch(
     throw badRequestError(
       `json: cannot unmarshal ${Array.isArray(patch) ? 'array' : typeof patch} into Go value of type map[string]interface {}`,
     );
-  return new StrategicMerge(resolve).objects(draft, deepCopy(patch), resolve(schema));
+  return new StrategicMerge(resolve).objects(deepCopy(object), deepCopy(patch), resolve(schema));
 }

@@ -1,0 +1,119 @@
+import { Command } from 'commander';
+import { completionScript, SHELLS } from './completion.ts';
+import { dataDirectory, kubeconfigPath } from './data-directory.ts';
+import { productVersion } from './product-version.ts';
+import { reportFailure } from './report-failure.ts';
+
+const DATA_HELP = 'data directory (default: $TENANTRY_DATA or ~/.tenantry)';
+
+export function tenantryProgram(): Command {
+  const program = new Command('tenantry')
+    .description('The multi-tenant runtime: a Kubernetes API on this machine, with as much isolation as each tenant needs.')
+    .version(productVersion(), '-v, --version', 'print the version of this command')
+    .showHelpAfterError('(tenantry --help shows what there is)')
+    .addHelpText(
+      'after',
+      `
+Start here:
+  $ tenantry up                                        start, and say how to reach it
+  $ export KUBECONFIG=$(tenantry kubeconfig --path)    in another terminal
+  $ kubectl get namespaces`,
+    );
+
+  program
+    .command('up')
+    .description('start the API server and its controllers, and keep running until Ctrl-C')
+    .option('--data <dir>', DATA_HELP)
+    .option('--port <number>', 'port on loopback; 0 picks a free one (default: 6443, or a free one if that is taken)')
+    .option('--address <ip>', 'address to listen on; anything but loopback is reachable from outside', '127.0.0.1')
+    .option('--log-level <level>', 'debug, info, warn or error', 'warn')
+    .option('--log-format <format>', 'pretty or json', 'pretty')
+    .addHelpText(
+      'after',
+      `
+The first start makes a certificate authority, an admin kubeconfig and the objects every cluster has; later starts
+find them. Everything is in the data directory: remove it, and the instance is gone.
+
+Examples:
+  $ tenantry up
+  $ tenantry up --data ./demo --port 0`,
+    )
+    .action(async (options) => {
+      const { up } = await import('./up.ts');
+      await up({ ...options, data: dataDirectory(options.data) });
+    });
+
+  program
+    .command('kubeconfig')
+    .description('print the admin kubeconfig of an instance')
+    .option('--data <dir>', DATA_HELP)
+    .option('--path', 'print where it is instead')
+    .addHelpText('after', '\nExample:\n  $ export KUBECONFIG=$(tenantry kubeconfig --path)')
+    .action(async (options) => {
+      const { printKubeconfig } = await import('../cli/kubeconfig.ts');
+      printKubeconfig(kubeconfigPath(dataDirectory(options.data)), options.path === true);
+    });
+
+  program
+    .command('status')
+    .description('say whether an instance runs, and how it is')
+    .option('--data <dir>', DATA_HELP)
+    .option('--kubeconfig <file>', 'ask this cluster instead')
+    .option('-o, --output <format>', 'text or json', 'text')
+    .action(async (options) => {
+      const { status } = await import('../cli/status.ts');
+      await status({ kubeconfig: options.kubeconfig ?? kubeconfigPath(dataDirectory(options.data)), output: options.output });
+    });
+
+  program
+    .command('backup')
+    .argument('[file]', 'where to write it (default: tenantry-<time>.backup in this directory)')
+    .description('write a consistent backup of a running instance')
+    .option('--data <dir>', DATA_HELP)
+    .addHelpText(
+      'after',
+      `
+The instance keeps serving. The backup holds all objects at one revision, Secrets included: keep it safe.
+
+Example:
+  $ tenantry backup monday.backup`,
+    )
+    .action(async (file, options) => {
+      const { backup } = await import('../cli/backup.ts');
+      await backup({ kubeconfig: kubeconfigPath(dataDirectory(options.data)), file });
+    });
+
+  program
+    .command('restore')
+    .argument('<file>', 'a backup made by `tenantry backup`')
+    .description('fill an empty data directory from a backup')
+    .option('--data <dir>', DATA_HELP)
+    .addHelpText('after', '\nExample:\n  $ tenantry restore monday.backup --data ./restored && tenantry up --data ./restored')
+    .action(async (file, options) => {
+      const { restore } = await import('./restore.ts');
+      await restore({ file, data: dataDirectory(options.data) });
+    });
+
+  program
+    .command('version')
+    .description('print the versions of this command and of a running instance')
+    .option('--data <dir>', DATA_HELP)
+    .action(async (options) => {
+      const { printVersion } = await import('../cli/version.ts');
+      await printVersion(productVersion(), kubeconfigPath(dataDirectory(options.data)));
+    });
+
+  program
+    .command('completion')
+    .argument('<shell>', SHELLS.join(', '))
+    .description('print a completion script for your shell')
+    .addHelpText('after', '\nExamples:\n  $ source <(tenantry completion bash)\n  $ tenantry completion fish | source')
+    .action((shell) => {
+      process.stdout.write(completionScript(shell, program));
+    });
+  return program;
+}
+
+tenantryProgram()
+  .parseAsync()
+  .catch((error: unknown) => reportFailure('tenantry', error));

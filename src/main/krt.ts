@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import { completionScript, SHELLS } from './completion.ts';
+import { productVersion } from './product-version.ts';
+import { reportFailure } from './report-failure.ts';
+
+const program = new Command('krt')
+  .description('Short executions ("Runs") on warm pods. This release has no Run commands yet: they arrive with the runs area.')
+  .version(productVersion(), '-v, --version', 'print the version of this command')
+  .showHelpAfterError('(krt --help shows what there is)');
+
+program
+  .command('version')
+  .description('print the version of this command')
+  .action(() => console.log(`krt ${productVersion()}`));
+
+program
+  .command('completion')
+  .argument('<shell>', SHELLS.join(', '))
+  .description('print a completion script for your shell')
+  .action((shell) => {
+    process.stdout.write(completionScript(shell, program));
+  });
+
+program.parseAsync().catch((error: unknown) => reportFailure('krt', error));

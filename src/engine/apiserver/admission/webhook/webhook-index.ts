@@ -33,7 +33,7 @@ export class WebhookIndex {
   readonly #resource: string;
   readonly #compileConditions: CompileConditions;
   readonly #equivalents: Equivalents | undefined;
-  readonly #compiled = new Map<string, { source: KubeObject; webhooks: CompiledWebhook[] }>();
+  readonly #compiled = new Map<string, { uid?: string; resourceVersion?: string; webhooks: CompiledWebhook[] }>();
   readonly #candidates = new Map<string, readonly Candidate[]>();
   #webhooks: CompiledWebhook[] | undefined;
 
@@ -97,10 +97,10 @@ export class WebhookIndex {
   #compile(source: KubeObject): CompiledWebhook[] {
     const name = source.metadata.name!;
     const known = this.#compiled.get(name);
-    if (known && known.source.metadata.resourceVersion === source.metadata.resourceVersion && known.source === source)
-      return known.webhooks;
+    const { uid, resourceVersion } = source.metadata;
+    if (known && known.uid === uid && known.resourceVersion === resourceVersion) return known.webhooks;
     const webhooks = compileConfiguration(source, this.#compileConditions);
-    this.#compiled.set(name, { source, webhooks });
+    this.#compiled.set(name, { uid, resourceVersion, webhooks });
     return webhooks;
   }
 }

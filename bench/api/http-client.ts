@@ -85,7 +85,7 @@ export class Connection {
   #readHead(): boolean {
     const end = this.#buffer.indexOf('\r\n\r\n');
     if (end < 0) return false;
-    const head = this.#buffer.latin1Slice(0, end);
+    const head = this.#buffer.toString("latin1", 0, end);
     this.#buffer = this.#buffer.subarray(end + 4);
     this.#status = Number(head.slice(9, 12));
     this.#bytes = 0;
@@ -118,7 +118,7 @@ export class Connection {
   #readChunk(): boolean {
     const line = this.#buffer.indexOf('\r\n');
     if (line < 0) return false;
-    const size = Number.parseInt(this.#buffer.latin1Slice(0, line), 16);
+    const size = Number.parseInt(this.#buffer.toString("latin1", 0, line), 16);
     if (this.#buffer.length < line + 2 + size + 2) return false;
     this.#buffer = this.#buffer.subarray(line + 2);
     this.#take(size);

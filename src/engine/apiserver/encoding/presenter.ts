@@ -23,37 +23,31 @@ export interface Presenter {
   bookmark(revision: string, annotations?: Record<string, string>): Json;
 }
 
-/** Brings stored bytes to the version of the request. */
+/** Brings stored objects to the version of the request. Kinds whose stored form is the served one answer with the stored bytes. */
 export class VersionedReader {
   readonly #resource: Resource;
   readonly #cache: ObjectCache;
-  readonly #prefix: Uint8Array;
+  readonly #converted = new WeakMap<Entry, Uint8Array>();
 
   constructor(resource: Resource, cache: ObjectCache) {
     this.#resource = resource;
     this.#cache = cache;
-    this.#prefix = encodeJson(`{"apiVersion":${JSON.stringify(toApiVersion(resource.group, resource.version))},`);
-  }
-
-  /** Stored objects begin with their apiVersion, so one look at the first bytes tells whether they can go out as they are. */
-  isServedVersion(entry: Entry): boolean {
-    const { bytes } = entry;
-    const prefix = this.#prefix;
-    if (bytes.length < prefix.length) return false;
-    for (let i = prefix.length - 1; i >= 0; i--) if (bytes[i] !== prefix[i]) return false;
-    return true;
   }
 
   object(entry: Entry): Maybe<KubeObject> {
     const object = this.#cache.object(entry);
-    if (this.#resource.fromStorage === undefined || this.isServedVersion(entry)) return object;
-    return this.#resource.fromStorage(structuredClone(object));
+    return this.#resource.fromStorage === undefined ? object : this.#resource.fromStorage(structuredClone(object));
   }
 
   bytes(entry: Entry): Maybe<Uint8Array> {
-    if (this.isServedVersion(entry) || this.#resource.fromStorage === undefined) return entry.bytes;
-    const object = this.object(entry);
-    return object instanceof Promise ? object.then((value) => encodeJson(JSON.stringify(value))) : encodeJson(JSON.stringify(object));
+    if (this.#resource.fromStorage === undefined) return entry.bytes;
+    return this.#converted.get(entry) ?? after(this.object(entry), (object) => this.#remember(entry, object));
+  }
+
+  #remember(entry: Entry, object: KubeObject): Uint8Array {
+    const bytes = encodeJson(JSON.stringify(object));
+    this.#converted.set(entry, bytes);
+    return bytes;
   }
 }
 

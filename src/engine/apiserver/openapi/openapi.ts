@@ -15,8 +15,9 @@ export interface PublishedKind {
   resource: Resource;
   /** `com.example.stable.v1.CronTab` */
   definition: string;
-  v2: Schema;
-  v3: Schema;
+  /** Definitions of the kind and its list, by name. */
+  v2: Record<string, Schema>;
+  v3: Record<string, Schema>;
 }
 
 /** A document that an aggregated server publishes under the same scheme. */
@@ -38,7 +39,6 @@ interface Document {
   hash: string;
 }
 
-const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
 const META_PREFIX = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
 
 /**
@@ -126,8 +126,7 @@ export class OpenApi {
     const schemas: Record<string, Json> = await metaSchemas();
     const paths: Record<string, Json> = {};
     for (const kind of kinds) {
-      schemas[kind.definition] = kind.v3;
-      schemas[`${kind.definition}List`] = listSchema(kind, '#/components/schemas/');
+      Object.assign(schemas, kind.v3);
       Object.assign(paths, customPaths(kind.resource, kind.definition, 'v3'));
     }
     const info = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
@@ -143,7 +142,7 @@ export class OpenApi {
     let definitions = '';
     for (const kind of this.#parts.custom()) {
       paths += inner(customPaths(kind.resource, kind.definition, 'v2'));
-      definitions += inner({ [kind.definition]: kind.v2, [`${kind.definition}List`]: listSchema(kind, '#/definitions/') });
+      definitions += inner(kind.v2);
     }
     const text = insertAfter(insertAfter(recorded, '"paths":{', paths), '"definitions":{', definitions);
     const bytes = Buffer.from(text);
@@ -167,22 +166,6 @@ function insertAfter(text: string, marker: string, addition: string): string {
 function pathOfFile(name: string): string {
   const parts = name.split('_');
   return parts.join('/');
-}
-
-function listSchema({ definition, resource }: PublishedKind, prefix: string): Json {
-  const reference = (name: string) => (prefix.includes('components') ? { allOf: [{ $ref: `${prefix}${name}` }] } : { $ref: `${prefix}${name}` });
-  return {
-    description: `${resource.kind}List is a list of ${resource.kind}`,
-    type: 'object',
-    required: ['items'],
-    properties: {
-      apiVersion: { type: 'string', description: 'APIVersion defines the versioned schema of this representation of an object.' },
-      items: { type: 'array', description: `List of ${resource.resource}.`, items: reference(definition) },
-      kind: { type: 'string', description: 'Kind is a string value representing the REST resource this object represents.' },
-      metadata: reference(LIST_META),
-    },
-    'x-kubernetes-group-version-kind': [{ group: resource.group, version: resource.version, kind: `${resource.kind}List` }],
-  };
 }
 
 let metaSchemaText: string | undefined;

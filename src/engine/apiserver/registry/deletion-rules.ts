@@ -6,9 +6,13 @@ import type { Resource } from './resource.ts';
 interface DeletionRule {
   /** False while something other than finalizers in the metadata holds the object. */
   free?(object: KubeObject): boolean;
+  /** Added when deletion begins: somebody has to clean up before the object may go. */
+  finalizer?: string;
   /** Edits the draft when its deletion begins. */
   begin?(draft: KubeObject, now: string): void;
 }
+
+export const CUSTOM_RESOURCE_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 const RULES: Record<string, DeletionRule> = {
   'core/namespaces/': {
@@ -18,6 +22,7 @@ const RULES: Record<string, DeletionRule> = {
     },
   },
   'apiextensions.k8s.io/customresourcedefinitions/': {
+    finalizer: CUSTOM_RESOURCE_CLEANUP,
     begin: (draft, now) => {
       const condition = {
         type: 'Terminating',
@@ -47,6 +52,11 @@ const RETURN_OBJECT = new Set(
 
 export function beginDeletion(resource: Resource, draft: KubeObject, now: string): void {
   RULES[storagePrefix(resource.storage)]?.begin?.(draft, now);
+}
+
+/** The finalizer that a kind gets with its first delete, if it has one. */
+export function deletionFinalizer(resource: Resource): string | undefined {
+  return RULES[storagePrefix(resource.storage)]?.finalizer;
 }
 
 export function isHeld(resource: Resource, object: KubeObject): boolean {

@@ -65,6 +65,12 @@ export interface Strategy {
   prepareUpdate(object: KubeObject, old: KubeObject, context: WriteContext): void;
   validateCreate(object: KubeObject, context: WriteContext): FieldError[];
   validateUpdate(object: KubeObject, old: KubeObject, context: WriteContext): FieldError[];
+  /**
+   * The same as `decode` and `validateCreate`/`validateUpdate` (`old` is undefined on a create), giving way to other work in between.
+   * To be used for bodies beyond 64 KiB; kinds without them have no object that takes long.
+   */
+  decodeLarge?(object: Json, version: string, onUnknown?: (path: string) => void): Promise<KubeObject>;
+  validateLarge?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): Promise<FieldError[]>;
   /** Advice that does not refuse, as Warning headers. */
   warnings?(object: KubeObject, old: KubeObject | undefined): string[];
   /** PUT to a name that does not exist creates it. */

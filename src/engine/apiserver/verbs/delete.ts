@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../kube/object.ts';
 import { conflictError, notFoundError, type StatusDetails } from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
-import { beginDeletion, isHeld, returnsDeletedObject } from '../registry/deletion-rules.ts';
+import { beginDeletion, deletionFinalizer, isHeld, returnsDeletedObject } from '../registry/deletion-rules.ts';
 import { storageKey } from '../registry/keys.ts';
 import type { Resource } from '../registry/resource.ts';
 import { admissionRequest } from './admit.ts';
@@ -104,6 +104,8 @@ async function removeOrMark(
   const { grace, pending } = gracefulDeletion(core, resource, draft, options);
   if (pending) return { object: draft, entry, gone: false };
   const finalizers = withPropagation(draft.metadata.finalizers ?? [], options, resource.strategy.defaultPropagation);
+  const own = deletionFinalizer(resource);
+  if (own !== undefined && draft.metadata.deletionTimestamp === undefined && !finalizers.includes(own)) finalizers.push(own);
   if (finalizers.length > 0) draft.metadata.finalizers = finalizers;
   else delete draft.metadata.finalizers;
   const held = isHeld(resource, draft);
@@ -159,7 +161,7 @@ function withPropagation(finalizers: string[], options: ParsedDeleteOptions, fal
   if (propagationPolicy === 'Orphan') return [...rest, ORPHAN_FINALIZER];
   if (propagationPolicy === 'Foreground') return [...rest, FOREGROUND_FINALIZER];
   if (propagationPolicy === 'Background') return rest;
-  if (finalizers.includes(ORPHAN_FINALIZER) || finalizers.includes(FOREGROUND_FINALIZER)) return finalizers;
+  if (finalizers.includes(ORPHAN_FINALIZER) || finalizers.includes(FOREGROUND_FINALIZER)) return [...finalizers];
   return fallback === 'Orphan' ? [...rest, ORPHAN_FINALIZER] : rest;
 }
 

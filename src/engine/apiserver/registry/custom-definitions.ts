@@ -1,0 +1,158 @@
+import type { GroupResource } from '../../../kube/object.ts';
+import { isStatusError } from '../../../kube/status.ts';
+import type { Log } from '../../../lib/log.ts';
+import { approvalCondition } from '../crd/approval.ts';
+import type { ConvertObjects } from '../crd/conversion.ts';
+import { makeCustomResources } from '../crd/custom-resources.ts';
+import { isConditionTrue, setCondition, type CustomResourceDefinition, type DefinitionCondition } from '../crd/definition.ts';
+import { decideNames, establishedCondition, nonStructuralCondition } from '../crd/naming.ts';
+import { modelName, openApiSchemas } from '../crd/published-schema.ts';
+import type { PublishedKind } from '../openapi/openapi.ts';
+import type { ServerCore } from '../verbs/core.ts';
+import { CUSTOM_RESOURCE_CLEANUP } from './deletion-rules.ts';
+import { storagePrefix } from './keys.ts';
+import type { ObjectWriter } from './objects.ts';
+
+export const DEFINITIONS: GroupResource = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
+
+export interface CustomDefinitionsParts {
+  core: Pick<ServerCore, 'catalog' | 'store' | 'hub' | 'now'>;
+  objects: ObjectWriter;
+  convert?: ConvertObjects;
+  /** Deletes every object of a resource as a client would, finalizers respected. */
+  deleteAll(resource: GroupResource): Promise<void>;
+  log: Log;
+}
+
+/**
+ * Keeps the catalog equal to the CustomResourceDefinitions: names are accepted, established kinds are served, and a deleted
+ * definition goes when its last object is gone.
+ */
+export class CustomDefinitions {
+  readonly #parts: CustomDefinitionsParts;
+  /** Definition name → what is served for it. */
+  readonly #served = new Map<string, { generation: number; terminating: boolean; definition: CustomResourceDefinition }>();
+  #published: { generation: number; kinds: PublishedKind[] } | undefined;
+
+  constructor(parts: CustomDefinitionsParts) {
+    this.#parts = parts;
+    parts.objects.onChange(DEFINITIONS, (change) => {
+      if (change.type === 'DELETED') this.#withdraw(change.object as CustomResourceDefinition);
+      else this.#reconcile(change.object as CustomResourceDefinition);
+    });
+  }
+
+  /** Serves what is established already. Call once, before the first request. */
+  start(): void {
+    for (const definition of this.#parts.objects.list<CustomResourceDefinition>(DEFINITIONS)) this.#reconcile(definition);
+  }
+
+  /** What OpenAPI says about the custom kinds. Made when asked for. */
+  published(): readonly PublishedKind[] {
+    const { catalog } = this.#parts.core;
+    if (this.#published?.generation !== catalog.generation) {
+      this.#published = { generation: catalog.generation, kinds: [...this.#served.values()].flatMap(({ definition }) => this.#publish(definition)) };
+    }
+    return this.#published.kinds;
+  }
+
+  #publish(definition: CustomResourceDefinition): PublishedKind[] {
+    const { group, names, versions } = definition.spec;
+    return versions
+      .filter((version) => version.served)
+      .flatMap((version) => {
+        const resource = this.#parts.core.catalog.find(group, version.name, names.plural);
+        if (resource === undefined) return [];
+        return [{ resource, definition: modelName(group, version.name, names.kind), ...openApiSchemas(definition, version.name) }];
+      });
+  }
+
+  #reconcile(definition: CustomResourceDefinition): void {
+    if (definition.metadata.deletionTimestamp !== undefined) this.#terminate(definition);
+    else if (this.#settleConditions(definition)) return;
+    if (isConditionTrue(definition, 'Established')) this.#serve(definition);
+  }
+
+  /** True when a condition had to be written: the change it makes brings us back here. */
+  #settleConditions(definition: CustomResourceDefinition): boolean {
+    const others = this.#parts.objects.list<CustomResourceDefinition>(DEFINITIONS).filter((other) => other.metadata.name !== definition.metadata.name);
+    const decision = decideNames(definition, others);
+    const named = structuredClone(definition);
+    const conditions: DefinitionCondition[] = [];
+    if (decision !== undefined) {
+      conditions.push(decision.namesAccepted, decision.established);
+      for (const condition of conditions) setCondition(named, condition, this.#parts.core.now());
+    }
+    const more = [establishedCondition(named), nonStructuralCondition(definition), approvalCondition(definition)];
+    for (const condition of more) if (condition !== undefined && !holds(definition, condition)) conditions.push(condition);
+    if (conditions.length === 0) return false;
+    this.#write(definition, (draft) => {
+      if (decision !== undefined) draft.status = { ...draft.status, acceptedNames: decision.acceptedNames };
+      for (const condition of conditions) setCondition(draft, condition, this.#parts.core.now());
+    });
+    return true;
+  }
+
+  #serve(definition: CustomResourceDefinition): void {
+    const { catalog, hub } = this.#parts.core;
+    const name = definition.metadata.name!;
+    const generation = definition.metadata.generation ?? 0;
+    const terminating = isConditionTrue(definition, 'Terminating');
+    const before = this.#served.get(name);
+    if (before?.generation === generation && before.terminating === terminating) return;
+    const resources = makeCustomResources(definition, { convert: this.#parts.convert });
+    this.#served.set(name, { generation, terminating, definition });
+    catalog.withdraw(groupResource(definition), new Set(resources.map((resource) => resource.version)));
+    catalog.register(resources);
+    // Open watches show objects as the old definition did; their clients come back and see the new one.
+    if (before !== undefined && before.generation !== generation) hub.cutPrefix(storagePrefix(groupResource(definition)));
+  }
+
+  #withdraw(definition: CustomResourceDefinition): void {
+    const { catalog, hub } = this.#parts.core;
+    if (!this.#served.delete(definition.metadata.name!)) return;
+    catalog.withdraw(groupResource(definition));
+    hub.cutPrefix(storagePrefix(groupResource(definition)));
+    // A name this definition held may be what another one waits for.
+    for (const other of this.#parts.objects.list<CustomResourceDefinition>(DEFINITIONS)) this.#reconcile(other);
+  }
+
+  #terminate(definition: CustomResourceDefinition): void {
+    if (!(definition.metadata.finalizers ?? []).includes(CUSTOM_RESOURCE_CLEANUP)) return;
+    const resource = groupResource(definition);
+    const finish = () => {
+      if (this.#parts.core.store.count(storagePrefix(resource)) > 0) return false;
+      this.#write(definition, (draft) => {
+        draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== CUSTOM_RESOURCE_CLEANUP);
+        if (draft.metadata.finalizers.length === 0) delete draft.metadata.finalizers;
+      }, '');
+      return true;
+    };
+    if (!isConditionTrue(definition, 'Established') || finish()) return;
+    const stop = this.#parts.objects.onChange(resource, (change) => {
+      if (change.type === 'DELETED' && finish()) stop();
+    });
+    this.#parts.deleteAll(resource).then(
+      () => finish() && stop(),
+      (error: unknown) => this.#parts.log.error('cannot delete the objects of a CRD', { crd: definition.metadata.name, error }),
+    );
+  }
+
+  #write(definition: CustomResourceDefinition, change: (draft: CustomResourceDefinition) => void, subresource: 'status' | '' = 'status'): void {
+    const edit = (draft: unknown) => change(draft as CustomResourceDefinition);
+    this.#parts.objects
+      .update(DEFINITIONS, '', definition.metadata.name!, edit, subresource === '' ? undefined : 'status')
+      .catch((error: unknown) => {
+        if (!isStatusError(error, 'NotFound')) this.#parts.log.error('cannot update a CRD', { crd: definition.metadata.name, error });
+      });
+  }
+}
+
+function groupResource(definition: CustomResourceDefinition): GroupResource {
+  return { group: definition.spec.group, resource: definition.spec.names.plural };
+}
+
+function holds(definition: CustomResourceDefinition, condition: DefinitionCondition): boolean {
+  const found = definition.status?.conditions?.find((candidate) => candidate.type === condition.type);
+  return found?.status === condition.status && found.reason === condition.reason && found.message === condition.message;
+}

@@ -24,13 +24,3 @@ export const realClock: Clock = {
     return { cancel: () => clearTimeout(handle) };
   },
 };
-
-/** `2026-01-31T12:00:00Z`, the resolution of metav1.Time. */
-export function toTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
-
-/** `2026-01-31T12:00:00.123000Z`, the resolution of metav1.MicroTime. */
-export function toMicroTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 23)}000Z`;
-}

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.ts';
 import { Event } from '../client/kinds.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isStatusError } from '../kube/status.ts';
-import { toMicroTime } from '../lib/clock.ts';
+import { formatMicroTime } from '../kube/time.ts';
 import { randomSuffix } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -99,7 +99,7 @@ export class EventRecorder {
     const { client, controller, instance } = this.#options;
     await client.resource(Event, namespace).create({
       metadata: { name, namespace },
-      eventTime: toMicroTime(now),
+      eventTime: formatMicroTime(new Date(now)),
       reportingController: controller,
       reportingInstance: instance,
       action: details.action ?? details.reason,
@@ -120,7 +120,7 @@ export class EventRecorder {
   async #tellSeries(series: Series, now: number): Promise<void> {
     series.toldAt = now;
     series.toldCount = series.count;
-    const patch = { series: { count: series.count, lastObservedTime: toMicroTime(now) } };
+    const patch = { series: { count: series.count, lastObservedTime: formatMicroTime(new Date(now)) } };
     try {
       await this.#options.client.resource(Event, series.namespace).patch(series.name, { type: 'merge', patch });
     } catch (error) {

@@ -2,8 +2,8 @@ import type { Client } from '../client/client.ts';
 import { Lease } from '../client/kinds.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isStatusError } from '../kube/status.ts';
+import { formatMicroTime } from '../kube/time.ts';
 import { linkSignals, sleep } from '../lib/abort.ts';
-import { toMicroTime } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
 export interface LeaderElectionOptions {
@@ -122,7 +122,7 @@ class Election {
     const held = this.#held;
     if (!held) return;
     const { client, namespace, log } = this.#options;
-    const now = toMicroTime(client.clock.now());
+    const now = formatMicroTime(new Date(client.clock.now()));
     const spec = { ...held.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
     try {
       await client.resource(Lease, namespace).update({ ...held, spec });
@@ -158,7 +158,7 @@ class Election {
 
   #spec(current: KubeObject | undefined): Record<string, unknown> {
     const { identity, client } = this.#options;
-    const now = toMicroTime(client.clock.now());
+    const now = formatMicroTime(new Date(client.clock.now()));
     const ours = current?.spec?.holderIdentity === identity;
     const transitions = current?.spec?.leaseTransitions ?? 0;
     return {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Condition } from '../../kube/conditions.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { conflictError } from '../../kube/status.ts';
 import { FakeClock } from '../../lib/clock-fake.ts';
-import { setCondition, type Condition } from './conditions.ts';
 import { mergeDifference } from './merge-difference.ts';
 import { done, stalled, waiting, type Outcome } from './outcome.ts';
 import { runSteps, type Step } from './run-steps.ts';
@@ -78,16 +78,6 @@ test('a conflict reports nothing', async () => {
     }),
   ]);
   expect(draft.status).toBeUndefined();
-});
-
-test('setCondition moves lastTransitionTime only with the status, and keeps the list when nothing changed', () => {
-  const first = setCondition([], { type: 'A', status: 'True', reason: 'R', message: '' }, 0);
-  expect(setCondition(first, { type: 'A', status: 'True', reason: 'R', message: '' }, 5000)).toBe(first);
-  const again = setCondition(first, { type: 'A', status: 'True', reason: 'Other', message: '' }, 5000);
-  expect(again[0].lastTransitionTime).toBe('1970-01-01T00:00:00Z');
-  expect(setCondition(again, { type: 'A', status: 'False', reason: 'Other', message: '' }, 5000)[0].lastTransitionTime).toBe(
-    '1970-01-01T00:00:05Z',
-  );
 });
 
 test.each([

@@ -1,9 +1,9 @@
+import { findCondition, setCondition, type Condition, type ConditionStatus } from '../../kube/conditions.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { isStatusError } from '../../kube/status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorText } from '../../lib/log.ts';
 import type { ControllerMetrics } from '../metrics.ts';
-import { setCondition, type Condition } from './conditions.ts';
 import { done, type Outcome } from './outcome.ts';
 
 /** One concern of a reconciler, named after the condition that it makes true. */
@@ -80,7 +80,7 @@ async function runStep<T extends KubeObject>(
   return run;
 }
 
-type StatusWithConditions = { conditions?: readonly Condition[]; observedGeneration?: number };
+type StatusWithConditions = { conditions?: Condition[]; observedGeneration?: number };
 
 function statusOf(draft: KubeObject): StatusWithConditions {
   draft.status ??= {};
@@ -88,19 +88,17 @@ function statusOf(draft: KubeObject): StatusWithConditions {
 }
 
 function report(draft: KubeObject, type: string, outcome: Outcome, now: number): void {
-  const status = statusOf(draft);
-  const { generation: observedGeneration } = draft.metadata;
-  const value = outcome.type === 'done' ? 'True' : 'False';
-  const update = { type, status: value, reason: outcome.reason, message: outcome.message, observedGeneration } as const;
-  status.conditions = setCondition(status.conditions ?? [], update, now);
+  write(draft, type, outcome.type === 'done' ? 'True' : 'False', outcome.reason, outcome.message, now);
 }
 
 /** What was true before stays so until its step says otherwise; what was never tried is Unknown. */
 function reportNotReached(draft: KubeObject, type: string, blocker: string, now: number): void {
-  const status = statusOf(draft);
-  const known = status.conditions?.find((condition) => condition.type === type);
+  const known = findCondition(statusOf(draft).conditions, type);
   if (known && known.reason !== NOT_REACHED) return;
-  const { generation: observedGeneration } = draft.metadata;
-  const update = { type, status: 'Unknown', reason: NOT_REACHED, message: `waits for ${blocker}`, observedGeneration } as const;
-  status.conditions = setCondition(status.conditions ?? [], update, now);
+  write(draft, type, 'Unknown', NOT_REACHED, `waits for ${blocker}`, now);
+}
+
+function write(draft: KubeObject, type: string, status: ConditionStatus, reason: string, message: string, now: number): void {
+  const conditions = (statusOf(draft).conditions ??= []);
+  setCondition(conditions, { type, status, reason, message, observedGeneration: draft.metadata.generation }, new Date(now));
 }

@@ -15,5 +15,5 @@ export async function instanceContext(kubeconfig: string): Promise<ResolvedConte
 export async function instanceClient(kubeconfig: string): Promise<{ client: Client; server: string }> {
   const context = await instanceContext(kubeconfig);
   const transport = await connectContext(context, { userAgent: 'tenantry' });
-  return { client: createClient(transport, { retry: { attempts: 1 } }), server: context.cluster.server ?? '' };
+  return { client: createClient(transport, { retry: { maxRetries: 0 } }), server: context.cluster.server ?? '' };
 }

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { Fairness } from './fairness.ts';
+
+const turn = () => new Promise(setImmediate);
+
+describe('Fairness', () => {
+  it('lets requests run at once while there are seats', () => {
+    const fairness = new Fairness({ seats: 2, seatsPerFlow: 2, queuePerFlow: 10, turnMs: 1000 });
+    expect(fairness.acquire('a')).toBeUndefined();
+    expect(fairness.acquire('a')).toBeUndefined();
+    expect(fairness.acquire('a')).toBeInstanceOf(Promise);
+    expect(fairness.waiting).toBe(1);
+  });
+
+  it('serves waiting flows in turn, so that one request of a quiet client is not behind a hundred of a noisy one', async () => {
+    const fairness = new Fairness({ seats: 1, seatsPerFlow: 1, queuePerFlow: 200, turnMs: 1000 });
+    const order: string[] = [];
+    const run = async (name: string) => {
+      await fairness.acquire(name);
+      order.push(name);
+      await turn();
+      fairness.release(name);
+    };
+    const all = Array.from({ length: 100 }, () => run('noisy'));
+    all.push(run('quiet'));
+    await Promise.all(all);
+    expect(order.indexOf('quiet')).toBeLessThan(4);
+    expect(fairness.executing).toBe(0);
+  });
+
+  it('tells a flow with a full queue to come back, and only that one', () => {
+    const fairness = new Fairness({ seats: 1, seatsPerFlow: 1, queuePerFlow: 2, turnMs: 1000 });
+    fairness.acquire('noisy');
+    fairness.acquire('noisy');
+    fairness.acquire('noisy');
+    expect(() => fairness.acquire('noisy')).toThrow(/too many requests/);
+    expect(fairness.acquire('quiet')).toBeInstanceOf(Promise);
+    expect(fairness.rejected).toBe(1);
+  });
+});

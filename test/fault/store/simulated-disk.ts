@@ -69,11 +69,22 @@ export class SimulatedDisk implements FileSystem {
     return disk;
   }
 
-  /** The content of a file, to be damaged. */
-  content(path: string): Buffer {
-    return this.#names.get(path)!.content;
+  /** What the next process finds when this one was killed: everything, though not all of it is safe from a power cut yet. */
+  afterKill(fault?: Fault): SimulatedDisk {
+    const disk = new SimulatedDisk(fault);
+    const copies = new Map<Inode, Inode>();
+    const copyOf = (file: Inode): Inode => {
+      const copy = copies.get(file) ?? { ...file, unsynced: [...file.unsynced] };
+      copies.set(file, copy);
+      return copy;
+    };
+    for (const [path, file] of this.#names) disk.#names.set(path, copyOf(file));
+    for (const [path, file] of this.#durableNames) disk.#durableNames.set(path, copyOf(file));
+    disk.#unsyncedNames = this.#unsyncedNames.map((each) => (each.type === 'remove' ? each : { ...each, file: copyOf(each.file) }));
+    return disk;
   }
 
+  /** Changes a file behind the store's back. */
   damage(path: string, change: (content: Buffer) => Buffer): void {
     const file = this.#names.get(path)!;
     file.content = change(Buffer.from(file.content));

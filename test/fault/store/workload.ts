@@ -14,11 +14,12 @@ export type State = ReadonlyMap<string, string>;
 
 /** What a client knows when the power goes. */
 export interface Knowledge {
-  /** State after each acknowledged revision; the last is the newest acknowledged. */
   acknowledged: State;
   revision: number;
-  /** States that writes without an answer could have led to, newest revision first known to the client. */
-  possible: Map<number, State>[];
+  /** By revision, the states that writes without an answer lead to if they got to the disk. */
+  unanswered: ReadonlyMap<number, State>;
+  /** The same for groups of writes that were refused since the last acknowledgement. */
+  refused: readonly ReadonlyMap<number, State>[];
 }
 
 let incarnation = 0;
@@ -45,7 +46,6 @@ export class Client {
   readonly #store: DurableStore;
   #acknowledged: State;
   #revision: number;
-  /** Writes by the revision they got, that wait for an answer or were refused since the last acknowledgement. */
   #unanswered: Map<number, State> = new Map();
   #refused: Map<number, State>[] = [];
   refusals: StoreError[] = [];
@@ -57,7 +57,7 @@ export class Client {
   }
 
   get knowledge(): Knowledge {
-    return { acknowledged: this.#acknowledged, revision: this.#revision, possible: [this.#unanswered, ...this.#refused] };
+    return { acknowledged: this.#acknowledged, revision: this.#revision, unanswered: this.#unanswered, refused: this.#refused };
   }
 
   async run(steps: readonly Step[], isOver: () => boolean = () => false): Promise<void> {

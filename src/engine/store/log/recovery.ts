@@ -169,12 +169,14 @@ async function replayLast(
   view: DurableView,
 ): Promise<number> {
   const { length, end } = await replaySegment(file, header, size, view, options.values);
-  if (end === 'clean') return length;
   if (end === 'out of order') throw corrupt(options.directory, `${segmentName(header.number)} is out of order at byte ${length}`);
-  if (await committedBehind(file, header.mark, length, size)) {
-    throw corrupt(options.directory, `${segmentName(header.number)} is damaged at byte ${length} and committed writes follow`);
+  if (end === 'damaged') {
+    if (await committedBehind(file, header.mark, length, size)) {
+      throw corrupt(options.directory, `${segmentName(header.number)} is damaged at byte ${length} and committed writes follow`);
+    }
+    await file.truncate(length);
   }
-  await file.truncate(length);
+  // A process that was killed between a write and its sync left a batch that readers will see from now on: it must not vanish again.
   await file.datasync();
   return length;
 }
@@ -186,7 +188,8 @@ async function removeSuperseded(options: RecoveryOptions, files: LogFiles, first
     ...files.snapshots.filter((number) => number !== first).map(snapshotName),
   ];
   for (const name of names) await removeIfThere(options.fileSystem, `${options.directory}/${name}`);
-  if (names.length > 0) await options.fileSystem.syncDirectory(options.directory);
+  // Also for the names that a killed process made and did not sync.
+  await options.fileSystem.syncDirectory(options.directory);
 }
 
 export function corrupt(directory: string, state: string, cause?: unknown): StoreError {

@@ -1,0 +1,85 @@
+import type { FieldError } from '../../../kube/field-error.ts';
+import { checkDefaults } from '../schema/default-check.ts';
+import { child, forbiddenValue, invalidValue } from '../schema/findings.ts';
+import { internalSchema } from '../schema/internal-form.ts';
+import { rootScope, type RuleScope } from '../schema/rule-scope.ts';
+import { checkSchema } from '../schema/schema-check.ts';
+import { checkStructural, unreadable, type CrdSchema } from '../schema/structural.ts';
+import { schemasBelow, type DefinitionDemands } from './update-demands.ts';
+
+/** Fields that the root may set beside a status subresource, so that the status keeps its whole schema when checked alone. */
+const ALLOWED_AT_ROOT = [
+  'Description',
+  'Type',
+  'Format',
+  'Title',
+  'Maximum',
+  'ExclusiveMaximum',
+  'Minimum',
+  'ExclusiveMinimum',
+  'MaxLength',
+  'MinLength',
+  'Pattern',
+  'MaxItems',
+  'MinItems',
+  'UniqueItems',
+  'MultipleOf',
+  'Required',
+  'Items',
+  'Properties',
+  'ExternalDocs',
+  'Example',
+  'XPreserveUnknownFields',
+  'XValidations',
+];
+
+/** Deeper schemas say nothing that objects could use, and would exhaust the stack of whoever walks them. */
+const DEEPEST_SCHEMA = 300;
+
+export function checkDefinitionSchema(
+  validation: { openAPIV3Schema?: CrdSchema } | undefined,
+  path: string,
+  statusEnabled: boolean,
+  demands: DefinitionDemands,
+): FieldError[] {
+  const schema = validation?.openAPIV3Schema ?? undefined;
+  if (schema === undefined) return [];
+  const schemaPath = child(path, 'openAPIV3Schema');
+  if (isTooDeep(schema)) {
+    return [invalidValue(schemaPath, '', `Cannot use the schema: it is nested more than ${DEEPEST_SCHEMA} levels deep; flatten it`)];
+  }
+  const found = statusEnabled ? checkRoot(schema, schemaPath) : [];
+  if (schema.nullable) found.push(forbiddenValue(child(schemaPath, 'nullable'), 'nullable cannot be true at the root'));
+  const complaint = unreadable(schema);
+  let scope: RuleScope | undefined;
+  if (demands.structural && complaint === undefined) {
+    const structural = checkStructural(schema, schemaPath);
+    const wrong = structural.length > 0 ? structural : checkDefaults(schema, schemaPath, demands.prunedDefaults);
+    found.push(...wrong);
+    if (wrong.length === 0) scope = rootScope(schema);
+  }
+  found.push(...checkSchema(schema, schemaPath, demands, scope));
+  if (demands.structural && complaint !== undefined && found.length === 0) found.push(invalidValue(schemaPath, '', complaint));
+  return found;
+}
+
+function checkRoot(schema: CrdSchema, path: string): FieldError[] {
+  if (schema.type && schema.type !== 'object') {
+    const detail = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
+    return [invalidValue(child(path, 'type'), schema.type, detail)];
+  }
+  const internal = internalSchema(schema);
+  const set = Object.entries(internal.fields).filter(([, value]) => value !== null && value !== '' && value !== false);
+  if (set.every(([name]) => ALLOWED_AT_ROOT.includes(name))) return [];
+  const detail = `only [${ALLOWED_AT_ROOT.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`;
+  return [invalidValue(path, internal, detail)];
+}
+
+function isTooDeep(schema: CrdSchema): boolean {
+  let level: CrdSchema[] = [schema];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEEPEST_SCHEMA) return true;
+    level = level.flatMap(schemasBelow);
+  }
+  return false;
+}

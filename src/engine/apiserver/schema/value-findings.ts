@@ -1,0 +1,117 @@
+import type { FieldError } from '../../../kube/field-error.ts';
+import { printNumber, quote } from '../../../kube/go-text.ts';
+import { child, invalidType, invalidValue, requiredValue, tooLongValue, tooManyValues, unsupportedValue } from './findings.ts';
+import { goJson } from './go-print.ts';
+
+/** Enough to show what is wrong; a hostile object cannot make the answer larger than itself. */
+const MOST_FINDINGS = 1000;
+
+/**
+ * What a value check found so far, in the words of kube-openapi. The same text counts once, as there. Paths are kept as segments
+ * and put into words only for a finding.
+ */
+export class ValueFindings {
+  private readonly list: { text: string; finding: FieldError }[] = [];
+  private seen?: Set<string>;
+
+  get length(): number {
+    return this.list.length;
+  }
+
+  get all(): FieldError[] {
+    return this.list.map((entry) => entry.finding);
+  }
+
+  add(text: string, finding: FieldError): void {
+    this.seen ??= new Set();
+    if (this.seen.has(text) || this.list.length >= MOST_FINDINGS) return;
+    this.seen.add(text);
+    this.list.push({ text, finding });
+  }
+
+  addAll(other: ValueFindings): void {
+    for (const { text, finding } of other.list) this.add(text, finding);
+  }
+
+  /** Forgets what was added since the length was `mark`. */
+  truncate(mark: number): void {
+    for (const { text } of this.list.splice(mark)) this.seen?.delete(text);
+  }
+}
+
+/** Where in the value the check stands. */
+export class ValuePath {
+  private readonly base: string;
+  readonly segments: (string | number)[] = [];
+
+  /** @param base the field that the checked value is in, as in `status` for the status alone; '' for the whole object */
+  constructor(base: string) {
+    this.base = base;
+  }
+
+  /** As kube-openapi writes it, from the checked value on. */
+  get text(): string {
+    let out = '';
+    for (const [position, segment] of this.segments.entries()) {
+      if (typeof segment === 'number') out += `[${segment}]`;
+      else out += position === 0 ? segment : `.${segment}`;
+    }
+    return out;
+  }
+
+  get field(): string {
+    return this.fieldOf(this.text);
+  }
+
+  get root(): string {
+    return this.base;
+  }
+
+  fieldOf(text: string): string {
+    const name = text.startsWith('.') ? text.slice(1) : text;
+    return name === '' ? this.base : child(this.base, name);
+  }
+}
+
+export function wrongType(path: ValuePath, findings: ValueFindings, expected: string, actual: string): void {
+  const text = `${path.text} in body must be of type ${expected}: ${quote(actual)}`;
+  findings.add(text, invalidType(path.field, actual, text));
+}
+
+export function wrongValue(path: ValuePath, findings: ValueFindings, value: unknown, complaint: string): void {
+  const text = `${path.text} in body ${complaint}`;
+  findings.add(text, invalidValue(path.field, value, text));
+}
+
+export function missing(path: ValuePath, findings: ValueFindings, name: string): void {
+  const full = `${path.text}.${name}`;
+  findings.add(`${full} in body is required`, requiredValue(path.fieldOf(full)));
+}
+
+export function notInEnum(path: ValuePath, findings: ValueFindings, value: unknown, allowed: readonly unknown[]): void {
+  const names = allowed.map((item) => (typeof item === 'string' ? item : goJson(item)));
+  findings.add(`${path.text} in body should be one of ${names.join(' ')}`, unsupportedValue(path.field, value, names));
+}
+
+export function tooLong(path: ValuePath, findings: ValueFindings, max: number): void {
+  findings.add(`${path.text} in body should be at most ${max} chars long`, tooLongValue(path.field, max));
+}
+
+export function tooMany(path: ValuePath, findings: ValueFindings, what: 'items' | 'properties', actual: number, max: number): void {
+  findings.add(`${path.text} in body should have at most ${max} ${what}`, tooManyValues(path.field, actual, max));
+}
+
+export function forbiddenProperty(path: ValuePath, findings: ValueFindings, name: string): void {
+  const text = `${path.text}.${name} in body is a forbidden property`;
+  findings.add(text, invalidValue(path.field, name, text));
+}
+
+/** A complaint about a junctor: kube-openapi gives it no field of its own. */
+export function junctorFailed(path: ValuePath, findings: ValueFindings, complaint: string): void {
+  const text = `${quote(path.text)} ${complaint}`;
+  findings.add(text, invalidValue(path.root, '', text));
+}
+
+export function boundText(bound: number, integer: boolean): string {
+  return integer ? String(Math.trunc(bound)) : printNumber(bound);
+}

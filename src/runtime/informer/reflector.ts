@@ -1,0 +1,116 @@
+import type { ResourceClient } from '../../client/resource-client.ts';
+import type { WatchOptions, WatchUpdate } from '../../client/watch.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import { isStatusError } from '../../kube/status.ts';
+import { sleep } from '../../lib/abort.ts';
+import { Backoff } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+
+/** Takes in the state of a resource: first a list, then changes; a list again whenever the server lost the history between. */
+export interface ReflectorSink<T extends KubeObject> {
+  listBegins(): void;
+  listed(object: T): void;
+  /** Everything that exists has been given. May take several turns; no change comes before it resolves. */
+  listEnds(): Promise<void> | void;
+  changed(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
+}
+
+export interface ReflectorOptions<T extends KubeObject> {
+  resource: ResourceClient<T>;
+  clock: Clock;
+  log: Log;
+  labelSelector?: string;
+  fieldSelector?: string;
+}
+
+/** After so many objects in one go other work gets its turn: a long list must not hold the event loop. */
+export const OBJECTS_PER_TURN = 200;
+const RELIST_BACKOFF = { initialMs: 500, maxMs: 30_000 };
+
+export class Reflector<T extends KubeObject> {
+  #options: ReflectorOptions<T>;
+  #sink: ReflectorSink<T>;
+  /** False once a server refused to send initial events. */
+  #streams = true;
+  #handled = 0;
+
+  constructor(options: ReflectorOptions<T>, sink: ReflectorSink<T>) {
+    this.#options = options;
+    this.#sink = sink;
+  }
+
+  /** Lists and watches until the signal fires. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, log, resource } = this.#options;
+    const backoff = new Backoff(RELIST_BACKOFF);
+    while (!signal.aborted) {
+      try {
+        await this.#listAndWatch(signal, () => backoff.reset());
+      } catch (error) {
+        if (signal.aborted) return;
+        if (this.#streams && refusesStreaming(error)) {
+          this.#streams = false;
+          continue;
+        }
+        log.warn('cannot watch, will list again', { resource: resource.kind.plural, group: resource.kind.group, error });
+        await sleep(clock, backoff.next(), signal).catch(() => {});
+      }
+    }
+  }
+
+  async #listAndWatch(signal: AbortSignal, onListed: () => void): Promise<void> {
+    const { resource, labelSelector, fieldSelector } = this.#options;
+    const selection: WatchOptions = { labelSelector, fieldSelector, signal };
+    this.#sink.listBegins();
+    if (this.#streams) {
+      await this.#follow(resource.watch({ ...selection, sendInitialEvents: true }), true, onListed);
+      return;
+    }
+    const list = await resource.listAll({ labelSelector, fieldSelector, signal });
+    for (const item of list.items) {
+      this.#sink.listed(typed(item, list));
+      if (++this.#handled % OBJECTS_PER_TURN === 0) await nextTurn();
+    }
+    await this.#sink.listEnds();
+    onListed();
+    await this.#follow(resource.watch({ ...selection, resourceVersion: list.metadata.resourceVersion }), false, onListed);
+  }
+
+  async #follow(updates: AsyncIterable<WatchUpdate<T>>, startsWithList: boolean, onListed: () => void): Promise<void> {
+    let listing = startsWithList;
+    for await (const update of updates) {
+      switch (update.type) {
+        case 'SYNCED':
+          await this.#sink.listEnds();
+          listing = false;
+          onListed();
+          break;
+        case 'EXPIRED':
+          return;
+        case 'BOOKMARK':
+          break;
+        case 'ADDED':
+        case 'MODIFIED':
+        case 'DELETED':
+          if (listing) this.#sink.listed(update.object);
+          else this.#sink.changed(update.type, update.object);
+      }
+      if (++this.#handled % OBJECTS_PER_TURN === 0) await nextTurn();
+    }
+  }
+}
+
+/** Items of a list do not repeat the apiVersion and kind that their list implies. */
+function typed<T extends KubeObject>(item: T, list: { apiVersion: string; kind: string }): T {
+  return item.kind ? item : { ...item, apiVersion: list.apiVersion, kind: list.kind.replace(/List$/, '') };
+}
+
+/** Invalid or BadRequest: the server does not know initial events, or has them switched off. */
+function refusesStreaming(error: unknown): boolean {
+  return isStatusError(error) && (error.code === 422 || error.code === 400);
+}
+
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}

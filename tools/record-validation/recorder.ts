@@ -1,0 +1,158 @@
+import { Agent, fetch } from 'undici';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { startControlPlane } from '../../test/cluster/control-plane.ts';
+import type { Json, KubeObject } from '../../src/kube/object.ts';
+import { applyChange } from '../../src/engine/apiserver/validation/recorded/apply-change.ts';
+import type { Base, Case, CaseSet } from './case.ts';
+import { caseSets } from './cases/index.ts';
+
+const FOLDER = 'src/engine/apiserver/validation/recorded';
+/** Admission that would answer before validation does, or change objects under our hands. */
+const WITHOUT = [
+  'ServiceAccount',
+  'Priority',
+  'RuntimeClass',
+  'DefaultTolerationSeconds',
+  'TaintNodesByCondition',
+  'PersistentVolumeClaimResize',
+  'LimitRanger',
+  'ResourceQuota',
+  'DefaultStorageClass',
+  'DefaultIngressClass',
+  'CertificateApproval',
+  'CertificateSigning',
+  'CertificateSubjectRestriction',
+];
+
+interface Server {
+  url: string;
+  token: string;
+  dispatcher: Agent;
+}
+
+interface Answer {
+  status: number;
+  body: Json;
+  warnings: string[];
+}
+
+export async function main(names: string[]): Promise<void> {
+  const plane = process.env['SERVER']
+    ? undefined
+    : await startControlPlane({ flags: [`--disable-admission-plugins=${WITHOUT.join(',')}`, '--allow-privileged=true'] });
+  const url = plane?.url ?? process.env['SERVER']!;
+  const token = plane?.adminToken ?? process.env['TOKEN']!;
+  const server = { url, token, dispatcher: new Agent({ connect: { rejectUnauthorized: false } }) };
+  try {
+    for (const [name, set] of Object.entries(caseSets)) {
+      if (names.length > 0 && !names.includes(name)) continue;
+      const recorded = await recordSet(server, set);
+      writeFileSync(`${FOLDER}/${name}.json`, stable(recorded));
+      console.log(`${name}: ${recorded.cases.length} cases`);
+    }
+    spawnSync('node_modules/.bin/oxfmt', ['--config', '.oxfmtrc.json', FOLDER], { stdio: 'inherit' });
+  } finally {
+    await server.dispatcher.close();
+    await plane?.stop();
+  }
+}
+
+/** What differs from one recording to the next says nothing; names of bases stand in for uids. */
+function stable(recorded: { bases: Record<string, KubeObject>; cases: Json[] }): string {
+  let text = JSON.stringify(recorded);
+  Object.values(recorded.bases).forEach(({ metadata }, i) => {
+    text = text.replaceAll(metadata.uid!, `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`);
+    text = text.replaceAll(`"resourceVersion":"${metadata.resourceVersion}"`, '"resourceVersion":"1"');
+    text = text.replaceAll(metadata.creationTimestamp!, '2024-01-01T00:00:00Z');
+  });
+  return text;
+}
+
+async function call(server: Server, method: string, path: string, body?: Json): Promise<Answer> {
+  const response = await fetch(`${server.url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
+    body: body === undefined ? undefined : JSON.stringify(body),
+    dispatcher: server.dispatcher,
+  });
+  const warnings = [...(response.headers.get('warning') ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map((m) => JSON.parse(`"${m[1]}"`));
+  return { status: response.status, body: (await response.json()) as Json, warnings };
+}
+
+async function recordSet(server: Server, set: CaseSet): Promise<{ bases: Record<string, KubeObject>; cases: Json[] }> {
+  const bases: Record<string, KubeObject> = {};
+  for (const [name, base] of Object.entries(set.bases)) bases[name] = await makeBase(server, name, base);
+  const cases: Json[] = [];
+  for (const one of set.cases) {
+    try {
+      cases.push(await recordCase(server, set.bases[one.base], bases[one.base], one));
+    } catch (error) {
+      throw new Error(`Cannot record case "${one.name}" of ${one.base}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  return { bases, cases };
+}
+
+async function makeBase(server: Server, name: string, base: Base): Promise<KubeObject> {
+  const path = `${base.collection}/${base.object.metadata.name}`;
+  await call(server, 'DELETE', `${path}?gracePeriodSeconds=0`);
+  const made = await call(server, 'POST', base.collection, base.object);
+  if (made.status !== 201) throw new Error(`Cannot create base "${name}": ${made.body.message}`);
+  let { body } = made;
+  if (base.status !== undefined) {
+    const withStatus = await call(server, 'PUT', `${path}/status`, { ...body, status: { ...body.status, ...base.status } });
+    if (withStatus.status !== 200) throw new Error(`Cannot set the status of base "${name}": ${withStatus.body.message}`);
+    body = withStatus.body;
+  }
+  delete body.metadata.managedFields;
+  return body;
+}
+
+const METADATA_OF_SERVER = ['uid', 'resourceVersion', 'creationTimestamp', 'generation'];
+
+async function recordCase(server: Server, base: Base, stored: KubeObject, one: Case): Promise<Json> {
+  const isUpdate = one.operation === 'update';
+  const answer = isUpdate ? await update(server, base, stored, one) : await create(server, base, stored, one);
+  const { status, body } = answer;
+  if (status !== 422 && status !== 200 && status !== 201 && status !== 409) {
+    throw new Error(`it is answered with ${status}: ${body.message}`);
+  }
+  const causes = (body.details?.causes ?? []).map((c: Json) => [c.reason, c.field ?? '', c.message]);
+  const kept: Json = { name: one.name, base: one.base };
+  if (isUpdate) kept.operation = 'update';
+  if (one.subresource) kept.subresource = one.subresource;
+  if (one.oldChange) kept.oldChange = one.oldChange;
+  const change = isUpdate ? one.change : { ...base.forCreate, ...one.change };
+  kept.change = change;
+  if (one.unordered) kept.unordered = true;
+  kept.causes = status === 422 ? causes : [];
+  if (answer.warnings.length > 0) kept.warnings = answer.warnings;
+  return kept;
+}
+
+async function create(server: Server, base: Base, stored: KubeObject, one: Case): Promise<Answer> {
+  const sent = applyChange(stored, { ...base.forCreate, ...one.change });
+  for (const field of METADATA_OF_SERVER) delete (sent.metadata as Json)[field];
+  const stripped = applyChange(sent, Object.fromEntries((base.madeByServer ?? []).map((pointer) => [pointer, null])));
+  return call(server, 'POST', `${base.collection}?dryRun=All`, stripped);
+}
+
+async function update(server: Server, base: Base, stored: KubeObject, one: Case): Promise<Answer> {
+  const path = `${base.collection}/${stored.metadata.name}`;
+  let old = stored;
+  if (one.oldChange) {
+    const changed = await call(server, 'PUT', path, applyChange(unversioned(stored), one.oldChange));
+    if (changed.status !== 200) throw new Error(`the change of the stored object is refused: ${changed.body.message}`);
+    old = changed.body;
+  }
+  const sent = applyChange(unversioned(old), one.change);
+  const answer = await call(server, 'PUT', `${path}${one.subresource ? `/${one.subresource}` : ''}?dryRun=All`, sent);
+  if (one.oldChange) await call(server, 'PUT', path, unversioned(stored));
+  return answer;
+}
+
+function unversioned(object: KubeObject): KubeObject {
+  const { resourceVersion: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}

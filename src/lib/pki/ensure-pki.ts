@@ -1,0 +1,152 @@
+import { createPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import type { Clock } from '../clock.ts';
+import { issueCertificate, issueSelfSigned, NOT_BEFORE_SKEW_MS, type Authority, type CertificateTemplate } from './certificate.ts';
+import { generateKeys, KeyFiles, type CertificateFile, type EncryptionKey, type KeyPair } from './key-files.ts';
+
+/** Everything secret and everything trusted of one server, as it stands in its data directory. */
+export interface Pki {
+  /** Signs client and serving certificates; clients trust it. */
+  authority: CertificateFile;
+  /** Signs the certificates of front proxies, ours included. */
+  frontProxyAuthority: CertificateFile;
+  /** What we show to extension API servers. */
+  frontProxyClient: CertificateFile;
+  serving: CertificateFile;
+  admin: CertificateFile;
+  serviceAccountKeys: KeyPair;
+  /** The first one encrypts Secrets at rest, all of them decrypt. */
+  encryptionKeys: EncryptionKey[];
+}
+
+export interface PkiOptions {
+  /** DNS names the server is reached by, besides localhost and the names of the `kubernetes` Service. */
+  names?: readonly string[];
+  /** IP addresses the server is reached by, besides loopback. */
+  addresses?: readonly string[];
+  clock: Pick<Clock, 'now'>;
+}
+
+export const FRONT_PROXY_COMMON_NAME = 'front-proxy-client';
+export const ADMIN_COMMON_NAME = 'kubernetes-admin';
+
+const STANDARD_NAMES = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'localhost'];
+const STANDARD_ADDRESSES = ['127.0.0.1', '::1'];
+const DAY_MS = 24 * 3600 * 1000;
+const AUTHORITY_LIFETIME_MS = 3650 * DAY_MS;
+const LEAF_LIFETIME_MS = 365 * DAY_MS;
+/** A leaf with less than this left is replaced, so that a server restarted now and then never shows an expired one. */
+const RENEWAL_WINDOW_MS = 90 * DAY_MS;
+
+/** Makes what is missing, renews what is about to expire, reuses the rest. Cheap when there is nothing to make. */
+export async function ensurePki(directory: string, options: PkiOptions): Promise<Pki> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const files = new KeyFiles(directory);
+  const now = options.clock.now();
+  const [authority, frontProxyAuthority, serviceAccountKeys, encryptionKeys] = await Promise.all([
+    ensureAuthority(files, 'ca', 'tenantry-ca', now),
+    ensureAuthority(files, 'front-proxy-ca', 'tenantry-front-proxy-ca', now),
+    files.signingKey('sa'),
+    files.encryptionKeys('encryption'),
+  ]);
+  const names = [...new Set([...STANDARD_NAMES, ...(options.names ?? [])])].sort();
+  const addresses = [...new Set([...STANDARD_ADDRESSES, ...(options.addresses ?? [])])].sort();
+  const [frontProxyClient, serving, admin] = await Promise.all([
+    ensureLeaf(files, 'front-proxy-client', frontProxyAuthority, now, client(FRONT_PROXY_COMMON_NAME, [])),
+    ensureLeaf(files, 'apiserver', authority, now, {
+      subject: { commonName: 'kube-apiserver', organizations: [] },
+      usages: ['digital signature', 'key encipherment', 'server auth'],
+      alternativeNames: { dnsNames: names, addresses },
+    }),
+    ensureLeaf(files, 'admin', authority, now, client(ADMIN_COMMON_NAME, ['system:masters'])),
+  ]);
+  await files.flush();
+  return { authority, frontProxyAuthority, frontProxyClient, serving, admin, serviceAccountKeys, encryptionKeys };
+}
+
+type LeafTemplate = Pick<CertificateTemplate, 'subject' | 'usages' | 'alternativeNames'>;
+
+function client(commonName: string, organizations: string[]): LeafTemplate {
+  return { subject: { commonName, organizations }, usages: ['digital signature', 'key encipherment', 'client auth'] };
+}
+
+async function ensureAuthority(files: KeyFiles, name: string, commonName: string, now: number): Promise<CertificateFile> {
+  const { certificatePem, keyPem } = await files.read(name);
+  if (certificatePem !== undefined && keyPem === undefined) {
+    throw new Error(
+      `Cannot use authority "${files.path(`${name}.crt`)}": its key is missing; restore ${name}.key from a backup, or remove the .crt file to make a new authority that no existing client trusts`,
+    );
+  }
+  if (certificatePem !== undefined && keyPem !== undefined) return presentAuthority(files.path(`${name}.crt`), certificatePem, keyPem, now);
+  // A key without its certificate is what a crash between the two writes leaves behind.
+  const privateKey = keyPem === undefined ? generateKeys().privateKey : createPrivateKey(keyPem);
+  const template: CertificateTemplate = {
+    subject: { commonName, organizations: [] },
+    publicKey: createPublicKey(privateKey),
+    usages: ['digital signature', 'key encipherment', 'cert sign'],
+    notBefore: new Date(now - NOT_BEFORE_SKEW_MS),
+    notAfter: new Date(now + AUTHORITY_LIFETIME_MS),
+    isAuthority: true,
+  };
+  return files.writePair(name, issueSelfSigned(template, privateKey), privateKey);
+}
+
+function presentAuthority(path: string, certificatePem: string, keyPem: string, now: number): CertificateFile {
+  const certificate = new X509Certificate(certificatePem);
+  const key = createPrivateKey(keyPem);
+  if (!certificate.checkPrivateKey(key)) {
+    throw new Error(`Cannot use authority "${path}": the key beside it belongs to another certificate; restore both files from one backup`);
+  }
+  if (Date.parse(certificate.validTo) <= now) {
+    throw new Error(`Cannot use authority "${path}": it expired at ${certificate.validTo}; remove it and its key to make a new one`);
+  }
+  return { certificatePem, keyPem, certificate, key };
+}
+
+async function ensureLeaf(
+  files: KeyFiles,
+  name: string,
+  authority: Authority,
+  now: number,
+  wanted: LeafTemplate,
+): Promise<CertificateFile> {
+  const { certificatePem, keyPem } = await files.read(name);
+  if (certificatePem !== undefined && keyPem !== undefined) {
+    const present = readLeaf(certificatePem, keyPem);
+    if (present && isUsable(present, authority, now, wanted)) return present;
+  }
+  const { privateKey, publicKey } = generateKeys();
+  return files.writePair(name, issueCertificate(leafTemplate(wanted, publicKey, authority, now), authority), privateKey);
+}
+
+function leafTemplate(wanted: LeafTemplate, publicKey: KeyObject, authority: Authority, now: number): CertificateTemplate {
+  const notAfter = Math.min(now + LEAF_LIFETIME_MS, Date.parse(authority.certificate.validTo));
+  return { ...wanted, publicKey, notBefore: new Date(now - NOT_BEFORE_SKEW_MS), notAfter: new Date(notAfter) };
+}
+
+/** Undefined for files that are torn or foreign: a leaf can always be made again. */
+function readLeaf(certificatePem: string, keyPem: string): CertificateFile | undefined {
+  try {
+    return { certificatePem, keyPem, certificate: new X509Certificate(certificatePem), key: createPrivateKey(keyPem) };
+  } catch {
+    return undefined;
+  }
+}
+
+function isUsable(leaf: CertificateFile, authority: Authority, now: number, wanted: LeafTemplate): boolean {
+  const { certificate, key } = leaf;
+  const renewAt = Math.min(Date.parse(certificate.validTo), Date.parse(authority.certificate.validTo)) - RENEWAL_WINDOW_MS;
+  return (
+    Date.parse(certificate.validFrom) <= now &&
+    now < renewAt &&
+    certificate.checkPrivateKey(key) &&
+    certificate.checkIssued(authority.certificate) &&
+    certificate.verify(authority.certificate.publicKey) &&
+    coversNames(certificate, wanted)
+  );
+}
+
+function coversNames(certificate: X509Certificate, { alternativeNames }: LeafTemplate): boolean {
+  const names = (alternativeNames?.dnsNames ?? []).every((name) => certificate.checkHost(name, { subject: 'never' }) !== undefined);
+  return names && (alternativeNames?.addresses ?? []).every((address) => certificate.checkIP(address) !== undefined);
+}

@@ -9,16 +9,21 @@ export interface GoField {
   type: string;
   /** When the field is left out: `never`, when it is Go's idea of `empty` (no struct is), or when it is `zero`. */
   omit: 'never' | 'empty' | 'zero';
+  /** Its number on the protobuf wire. */
+  number?: number;
 }
 
 export interface GoTypes {
   structs: Map<string, GoField[]>;
+  /** The same with embedded structs left as they are: on the protobuf wire they are messages of their own. */
+  nested: Map<string, (GoField | Embedded)[]>;
   /** Named types that are not structs, such as `v1.Protocol`, with what they stand for. */
   named: Map<string, string>;
 }
 
-interface Embedded {
+export interface Embedded {
   embeds: string;
+  number?: number;
 }
 
 const PACKAGES: [module: string, folders: RegExp, prefix: string][] = [
@@ -38,7 +43,7 @@ export function readGoTypes(moduleFolder: string): GoTypes {
       readPackage(join(root, folder), `${prefix}.${folder.replaceAll('/', '.')}`, structs, named);
     }
   }
-  return { structs: flatten(structs), named };
+  return { structs: flatten(structs), nested: structs, named };
 }
 
 function subfolders(root: string): string[] {
@@ -95,8 +100,10 @@ function fieldsOf(body: string, qualify: (expression: string) => string): (GoFie
     const [json, ...options] = match[3].split(',');
     const type = qualify(match[2]);
     if (json === '-') continue;
-    if (json === '' && match[1] === undefined) fields.push({ embeds: type });
-    else fields.push({ json: json, type, omit: options.includes('omitzero') ? 'zero' : options.includes('omitempty') ? 'empty' : 'never' });
+    const tag = /protobuf:"\w+,(\d+),/.exec(line)?.[1];
+    const number = tag === undefined ? undefined : Number(tag);
+    if (json === '' && match[1] === undefined) fields.push({ embeds: type, number });
+    else fields.push({ json, type, omit: options.includes('omitzero') ? 'zero' : options.includes('omitempty') ? 'empty' : 'never', number });
   }
   return fields;
 }

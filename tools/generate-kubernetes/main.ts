@@ -6,6 +6,7 @@ import { startControlPlane } from '../../test/cluster/control-plane.ts';
 import { schemasOf, structTable } from './definitions.ts';
 import { readGoTypes } from './go-structs.ts';
 import { readOpenApi } from './openapi.ts';
+import { protobufTable } from './protobuf.ts';
 import { readResources } from './resources.ts';
 import { connect, type Server } from './server.ts';
 
@@ -30,6 +31,7 @@ async function record(server: Server): Promise<void> {
   const resources = await readResources(server, openapi.v2);
   write('schemas.json', schemasOf(openapi.v2, go));
   write('structs.json', structTable(rootsOf(openapi.v2), go));
+  write('protobuf.json', protobufTable(rootsOf(openapi.v2), go));
   write('resources.json', resources);
   writeOpenApi(openapi);
 }

@@ -1,6 +1,7 @@
 import type { Schema } from '../../../kube/schema.ts';
 import type { Resource, Strategy, Subresource, TableColumn } from '../registry/resource.ts';
 import { objectDecoder } from './decode/decode.ts';
+import { emptyObject } from './decode/empty-object.ts';
 import { columnsOf, type ColumnRecord } from './columns/columns.ts';
 import { readRecordedJson } from './recorded.ts';
 import { standardStrategy } from './strategy/standard.ts';
@@ -50,6 +51,7 @@ function toResource(record: ResourceRecord): Resource {
       return schemaOf(record.definition);
     },
     resolve: resolveBuiltin,
+    empty: () => emptyObject(record.definition),
     get columns(): TableColumn[] {
       return (columns ??= columnsOf(record));
     },

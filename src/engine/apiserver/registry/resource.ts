@@ -29,6 +29,8 @@ export interface Resource {
   fromStorage?: (object: KubeObject) => KubeObject | Promise<KubeObject>;
   schema: Schema;
   resolve: ResolveSchema;
+  /** For built-in kinds: what Go's empty value of the kind prints, without defaults. Field ownership starts from it on a create. */
+  empty?: () => Json;
   /** False for custom resources: their schemas carry no patch strategies. */
   strategicMerge?: boolean;
   columns: TableColumn[];

@@ -1,0 +1,88 @@
+import { isJsonObject } from '../../../kube/json-value.ts';
+import type { Json } from '../../../kube/object.ts';
+import type { Ignored } from './field-difference.ts';
+import { childrenOf, inOrder, isMember, LEAF, nodeOf, type FieldSet } from './field-set.ts';
+import { itemsByElement } from './list-items.ts';
+import { fieldElement } from './path-element.ts';
+import { sideOf, type MapType, type ValueType } from './value-type.ts';
+
+type Level = Record<string, FieldSet>;
+
+/**
+ * The fields that an applied configuration states, and so owns. Objects with declared fields are owned through their fields; keys
+ * of maps and items of lists are owned themselves too.
+ */
+export function statedFields(type: ValueType, config: Json, ignored?: Ignored): FieldSet | undefined {
+  const level = type.map && isJsonObject(config) ? fieldsOf(type.map, config, ignored) : undefined;
+  return level && inOrder(level);
+}
+
+function below(type: ValueType, value: Json, ignored: Ignored | undefined): { self: boolean; level?: Level } {
+  switch (sideOf(type, value)) {
+    case 'scalar':
+      return { self: true };
+    case 'map':
+      if (type.map!.atomic) return { self: true };
+      return { self: false, level: isJsonObject(value) ? fieldsOf(type.map!, value, ignored) : undefined };
+    case 'list':
+    default:
+      if (type.list!.atomic) return { self: true };
+      return { self: false, level: Array.isArray(value) ? itemsOf(type, value) : undefined };
+  }
+}
+
+function fieldsOf(map: MapType, value: Record<string, Json>, ignored: Ignored | undefined): Level | undefined {
+  let result: Level | undefined;
+  for (const name in value) {
+    const skip = ignored?.[name];
+    if (skip === true) continue;
+    const declared = map.field(name);
+    const type = declared?.type ?? map.additional;
+    if (type === undefined) continue;
+    const item = value[name];
+    const { self, level } = below(type, item, skip);
+    const isNullOrEmpty = item === null || (isJsonObject(item) && Object.keys(item).length === 0);
+    const node = nodeOf(self || ((isNullOrEmpty || declared === undefined) && skip === undefined), level && inOrder(level));
+    if (node !== undefined) (result ??= {})[declared?.element ?? fieldElement(name)] = node;
+  }
+  return result;
+}
+
+function itemsOf({ list }: ValueType, value: Json[]): Level | undefined {
+  let result: Level | undefined;
+  for (const [element, items] of itemsByElement(list!, value)) {
+    result ??= {};
+    if (items.length > 1) result[element] = LEAF;
+    else {
+      const { level } = below(list!.element, items[0], undefined);
+      result[element] = nodeOf(true, level && inOrder(level))!;
+    }
+  }
+  return result;
+}
+
+/**
+ * Adds to a set every declared field that has something below it. Such objects are not owned themselves, but when all that is below
+ * one goes, it has to go too.
+ */
+export function withNamedFields(set: FieldSet | undefined, type: ValueType | undefined): FieldSet | undefined {
+  if (set === undefined) return undefined;
+  const result: Level = {};
+  for (const element in set) {
+    if (element === '.') continue;
+    const node = set[element];
+    const children = childrenOf(node);
+    const { inner, declared } = typeBelow(type, element);
+    const member = isMember(node) || (declared && children !== undefined);
+    result[element] = nodeOf(member, withNamedFields(children, inner))!;
+  }
+  return result;
+}
+
+function typeBelow(type: ValueType | undefined, element: string): { inner?: ValueType; declared: boolean } {
+  if (element.startsWith('f:') && type?.map) {
+    const field = type.map.field(element.slice(2));
+    return { inner: field?.type ?? type.map.additional, declared: field !== undefined };
+  }
+  return { inner: element.startsWith('k:') ? type?.list?.element : undefined, declared: false };
+}

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Fault, failure, type PowerCut, SimulatedDisk } from './simulated-disk.ts';
 import { Client, type Knowledge, openOn, stateOf, type Step } from './workload.ts';

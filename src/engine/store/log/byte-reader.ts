@@ -1,4 +1,5 @@
 const CAPACITY = 4 * 1024 * 1024;
+const GATHER = 64 * 1024;
 
 /** Puts up to `length` bytes at `offset` of `into` and says how many; 0 at the end. */
 export type ReadMore = (into: Buffer, offset: number, length: number) => Promise<number>;
@@ -37,19 +38,24 @@ export class ByteReader {
   }
 }
 
-/** Reads from an asynchronous sequence of chunks. */
+/** Reads from an asynchronous sequence of chunks; small ones are gathered. */
 export function readMoreFrom(chunks: AsyncIterable<Uint8Array>): ReadMore {
   const iterator = chunks[Symbol.asyncIterator]();
   let rest: Uint8Array = new Uint8Array(0);
   return async (into, offset, length) => {
-    while (rest.length === 0) {
-      const next = await iterator.next();
-      if (next.done) return 0;
-      rest = next.value;
+    const wanted = Math.min(length, GATHER);
+    let count = 0;
+    while (count < wanted) {
+      if (rest.length === 0) {
+        const next = await iterator.next();
+        if (next.done) break;
+        rest = next.value;
+      }
+      const taken = rest.subarray(0, length - count);
+      into.set(taken, offset + count);
+      count += taken.length;
+      rest = rest.subarray(taken.length);
     }
-    const count = Math.min(length, rest.length);
-    into.set(rest.subarray(0, count), offset);
-    rest = rest.subarray(count);
     return count;
   };
 }

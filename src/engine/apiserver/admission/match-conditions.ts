@@ -1,5 +1,9 @@
+import type { Authorizer } from '../auth/user.ts';
 import type { AdmissionRequest } from './admission.ts';
+import { CONDITION_BUDGET, storedExpression, type CompileExpression } from './policy/expression.ts';
+import { requestVariables } from './policy/request-variables.ts';
 import { aggregateText } from './refusal.ts';
+import type { CompileConditions } from './webhook/compiled-webhook.ts';
 import type { Invocation } from './webhook/review.ts';
 
 export interface MatchCondition {
@@ -47,4 +51,18 @@ function compiledOrFailing(expression: string, compile: (expression: string) => 
       throw error;
     };
   }
+}
+
+/** matchConditions of webhooks in CEL: they see the request, its objects and the authorizer. */
+export function celConditions(compile: CompileExpression, authorizer: Authorizer): CompileConditions {
+  return (conditions, failsOpen) => {
+    const names = { params: false, authorizer: true };
+    const expressions = new Map(conditions.map(({ expression }) => [expression, storedExpression(expression, names, compile)]));
+    return (request, invocation) => {
+      const budget = { remaining: CONDITION_BUDGET };
+      const variables = { ...requestVariables(request, invocation), authorizer: { user: request.user, authorizer } };
+      const evaluate = (source: string) => () => expressions.get(source)!.evaluate(variables, budget);
+      return conditionMatcher(conditions, failsOpen, evaluate)(request, invocation);
+    };
+  };
 }

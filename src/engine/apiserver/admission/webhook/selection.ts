@@ -1,3 +1,4 @@
+import type { LabelMatcher } from '../../../../kube/label-selector.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import { forbiddenError, notFoundError } from '../../../../kube/status.ts';
 import { internalError } from '../internal-error.ts';
@@ -30,10 +31,16 @@ export function invocationFor(
       : undefined;
 }
 
-function namespaceSelected(webhook: CompiledWebhook, request: AdmissionRequest, reader: ObjectReader): boolean {
+/** What narrows webhooks and policies to some namespaces and objects. */
+export interface Selectors {
+  namespaceSelector: () => LabelMatcher;
+  objectSelector: () => LabelMatcher;
+}
+
+export function namespaceSelected(selectors: Selectors, request: AdmissionRequest, reader: ObjectReader): boolean {
   const isNamespace = isNamespaceResource(request);
   if (request.namespace === '' && !isNamespace) return true;
-  const selector = readable(webhook.namespaceSelector);
+  const selector = readable(selectors.namespaceSelector);
   if (selector.empty) return true;
   if (isNamespace && request.subresource === '' && request.object && request.operation !== 'DELETE') {
     return selector.matches(request.object.metadata.labels);
@@ -44,8 +51,8 @@ function namespaceSelected(webhook: CompiledWebhook, request: AdmissionRequest, 
   return selector.matches(namespace.metadata.labels);
 }
 
-function objectSelected(webhook: CompiledWebhook, { object, oldObject }: AdmissionRequest): boolean {
-  const selector = readable(webhook.objectSelector);
+export function objectSelected(selectors: Selectors, { object, oldObject }: AdmissionRequest): boolean {
+  const selector = readable(selectors.objectSelector);
   if (selector.empty) return true;
   return [object, oldObject].some((candidate) => candidate?.metadata !== undefined && selector.matches(candidate.metadata.labels));
 }
@@ -58,8 +65,8 @@ function readable<T>(selector: () => T): T {
   }
 }
 
-function converted(
-  candidate: Candidate,
+export function converted(
+  candidate: Pick<Candidate, 'resource' | 'kind'>,
   request: AdmissionRequest,
   equivalents: Equivalents | undefined,
 ): Invocation | Promise<Invocation> {

@@ -29,6 +29,8 @@ export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHan
         return { status, headers, body: await body.list.value() };
       case 'watch':
         return { status, headers, events: body.events(signal) };
+      case 'proxied':
+        throw new Error(`Cannot reach "${request.path}" from inside the process: an aggregated server serves it`);
       case 'raw':
         return { status, headers, body: Buffer.from(body.bytes).toString('utf8') };
     }

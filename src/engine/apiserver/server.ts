@@ -4,7 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import { MetricsRegistry } from '../../lib/metrics.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission } from './admission/chain.ts';
-import type { Attributes, Authorizer, Credentials, UserInfo } from './auth/user.ts';
+import type { Authorizer, Credentials, UserInfo } from './auth/user.ts';
 import type { AuditLog } from './chain/audit.ts';
 import { RequestChain, type Incoming, type Outcome } from './chain/chain.ts';
 import { dispatchResource, standardSubresources, type RequestHandler } from './chain/dispatch.ts';
@@ -29,6 +29,7 @@ export interface ServerFoundation {
   metrics: MetricsRegistry;
 }
 
+const NONE: readonly ForeignVersion[] = [];
 const PARSED_CACHE_BYTES = 16 * 1024 * 1024;
 
 export function createFoundation(store: Store, resources: readonly Resource[], now: () => Date = () => new Date()): ServerFoundation {
@@ -51,7 +52,6 @@ export interface ApiServerParts {
   authenticate(credentials: Credentials): Promise<UserInfo | undefined> | UserInfo | undefined;
   impersonate(user: UserInfo, headers: Incoming['headers'], authorizer: Authorizer): UserInfo | undefined;
   authorizer: Authorizer;
-  forbiddenMessage(attributes: Attributes): string;
   admission: Admission;
   /** Reviews and other resources that are answered without being stored, by `group/resource`. */
   virtual?: Map<string, RequestHandler>;
@@ -60,12 +60,21 @@ export interface ApiServerParts {
   /** Paths outside the API: JWKS, backup ... */
   paths?: Map<string, (request: ApiRequest) => ApiResponse | Promise<ApiResponse>>;
   custom?: () => readonly PublishedKind[];
-  foreign?: { versions(): readonly ForeignVersion[]; documents(): readonly ForeignDocument[] };
+  /** Other API servers behind this one. */
+  foreign?: ForeignServers;
   audit?: AuditLog;
   fairness?: FairnessOptions;
   health: readonly HealthCheck[];
   version: object;
   log: Log;
+}
+
+export interface ForeignServers {
+  generation(): number;
+  versions(): readonly ForeignVersion[];
+  documents(): readonly ForeignDocument[];
+  /** The answer of another server to a request that is authenticated and authorized; undefined when this one answers. */
+  answer(request: ApiRequest): ApiResponse | undefined;
 }
 
 /** The server without its socket: requests in, answers out. Sockets and in-process callers enter at the same place. */
@@ -82,11 +91,11 @@ export class ApiServer {
     this.#parts = parts;
     this.core = Object.assign(foundation.core, { admission: parts.admission, authorizer: parts.authorizer });
     this.objects = foundation.objects;
-    this.#discovery = new Discovery(this.core.catalog, parts.foreign?.versions);
+    this.#discovery = new Discovery(this.core.catalog, () => parts.foreign?.versions() ?? NONE);
     this.#openApi = new OpenApi({
-      generation: () => this.core.catalog.generation,
+      generation: () => this.core.catalog.generation + (parts.foreign?.generation() ?? 0),
       custom: parts.custom ?? (() => []),
-      foreign: parts.foreign?.documents ?? (() => []),
+      foreign: () => parts.foreign?.documents() ?? [],
     });
     const fairness = new Fairness(parts.fairness ?? DEFAULT_FAIRNESS);
     const routes = {
@@ -99,14 +108,13 @@ export class ApiServer {
       authenticate: (credentials) => parts.authenticate(credentials),
       impersonate: parts.impersonate,
       authorizer: parts.authorizer,
-      forbiddenMessage: parts.forbiddenMessage,
       fairness,
       audit: parts.audit,
       metrics: new RequestMetrics(foundation.metrics),
       log: parts.log,
       now: this.core.now,
       newUid: this.core.newUid,
-      dispatchResource: (request) => dispatchResource(routes, request),
+      dispatchResource: (request) => parts.foreign?.answer(request) ?? dispatchResource(routes, request),
       dispatchPath: (request) => this.#path(request),
     });
     this.#exposeGauges(fairness);

@@ -1,10 +1,11 @@
-import { failure, forbiddenError, StatusError } from '../../../kube/status.ts';
+import { failure, StatusError } from '../../../kube/status.ts';
 import type { Log } from '../../../lib/log.ts';
+import { forbiddenStatus } from '../auth/forbidden.ts';
 import { ANONYMOUS, type Attributes, type Authorizer, type Credentials, type UserInfo } from '../auth/user.ts';
 import type { AuditLog } from './audit.ts';
 import type { Fairness } from './fairness.ts';
 import { parseRequestInfo, type RequestInfo } from './request-info.ts';
-import { objectResponse, type ApiRequest, type ApiResponse, type RequestBody } from './request.ts';
+import { objectResponse, type ApiRequest, type ApiResponse, type RawExchange, type RequestBody } from './request.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** A request as it arrives: from a socket with credentials, or from inside the process with a user. */
@@ -17,6 +18,8 @@ export interface Incoming {
   body: RequestBody;
   signal(): AbortSignal;
   sourceAddress: string;
+  /** The request on its socket, for answers that come from another server. */
+  raw?: RawExchange;
 }
 
 export interface ChainParts {
@@ -24,7 +27,6 @@ export interface ChainParts {
   /** The user to act as, when the request asks for it with Impersonate-* headers and `user` may. @throws StatusError */
   impersonate(user: UserInfo, headers: Incoming['headers'], authorizer: Authorizer): UserInfo | undefined;
   authorizer: Authorizer;
-  forbiddenMessage(attributes: Attributes): string;
   fairness: Fairness;
   audit?: AuditLog;
   metrics: RequestMetrics;
@@ -66,6 +68,7 @@ export class RequestChain {
       headers: incoming.headers,
       user: ANONYMOUS,
       body: incoming.body,
+      raw: incoming.raw,
       get signal() {
         return incoming.signal();
       },
@@ -134,11 +137,7 @@ export class RequestChain {
       return;
     }
     request.auditAnnotations['authorization.k8s.io/decision'] = 'forbid';
-    const message = this.#parts.forbiddenMessage(attributes);
-    const text = decision.reason === '' ? message : `${message}: ${decision.reason}`;
-    if (!request.info.isResource) throw failure('Forbidden', `forbidden: ${text}`, {});
-    const { group, resource, name } = request.info;
-    throw forbiddenError({ group, resource }, name, text);
+    throw forbiddenStatus(attributes, decision.reason);
   }
 
   #errorResponse(error: unknown, request: ApiRequest): ApiResponse {

@@ -1,4 +1,6 @@
-import type { Json, KubeObject } from '../../../kube/object.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Json } from '../../../kube/object.ts';
 import type { WatchEvent } from '../../../kube/watch-event.ts';
 import type { UserInfo } from '../auth/user.ts';
 import type { RequestInfo } from './request-info.ts';
@@ -12,12 +14,18 @@ export interface ApiRequest {
   headers: Record<string, string | string[] | undefined>;
   user: UserInfo;
   body: RequestBody;
+  raw?: RawExchange;
   /** Fires when the client goes away or the server stops. */
   readonly signal: AbortSignal;
   /** Shown to the client as Warning headers. */
   warnings: string[];
   /** For the audit log. */
   auditAnnotations: Record<string, string>;
+}
+
+export interface RawExchange {
+  request: IncomingMessage | Http2ServerRequest;
+  response: ServerResponse | Http2ServerResponse;
 }
 
 export interface RequestBody {
@@ -40,7 +48,9 @@ export type ResponseBody =
   | { kind: 'object'; bytes(): Uint8Array; value(): Json }
   | { kind: 'list'; list: ListAnswer }
   | { kind: 'watch'; start(sink: ByteSink): () => void; events(signal: AbortSignal): AsyncIterable<WatchEvent> }
-  | { kind: 'raw'; contentType: string; bytes: Uint8Array };
+  | { kind: 'raw'; contentType: string; bytes: Uint8Array }
+  /** Written to the socket by somebody else (an aggregated server). */
+  | { kind: 'proxied'; run(): Promise<void> };
 
 /** A list in slices, so that 100,000 objects neither block the event loop nor stand in memory twice. */
 export interface ListAnswer {
@@ -72,5 +82,3 @@ export function objectResponse(status: number, object: Json, headers?: Record<st
 export function textResponse(status: number, text: string, contentType = 'text/plain; charset=utf-8'): ApiResponse {
   return { status, body: { kind: 'raw', contentType, bytes: encoder.encode(text) } };
 }
-
-export type { KubeObject };

@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { failure, StatusError } from '../../../kube/status.ts';
+import { failure } from '../../../kube/status.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
 import { readBytes, type NodeRequest } from './body-reader.ts';
 import { credentialsOf, type ClientAuthorities } from './credentials.ts';
@@ -15,8 +15,6 @@ export interface ListenerOptions {
   key: string;
   authorities: ClientAuthorities;
   handle(incoming: Incoming): Promise<Outcome>;
-  /** Requests that are answered on the raw node objects (aggregated servers). False: not one of those. */
-  intercept?(request: NodeRequest, response: NodeResponse): boolean;
   upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   onError(error: unknown): void;
 }
@@ -79,7 +77,6 @@ export class Listener {
   }
 
   #onRequest(request: NodeRequest, response: NodeResponse): void {
-    if (this.#options.intercept?.(request, response) === true) return;
     void this.#serve(request, response).catch((error: unknown) => {
       this.#options.onError(error);
       response.destroy();
@@ -119,6 +116,7 @@ export class Listener {
         return controller.signal;
       },
       sourceAddress: socket.remoteAddress ?? '',
+      raw: { request, response },
     };
   }
 }
@@ -136,6 +134,3 @@ function warningHeader(text: string): string {
     .replace(/[\u0000-\u001f\u007f-\uffff]/g, ' ');
   return `299 - "${safe.slice(0, 4096)}"`;
 }
-
-export type { IncomingMessage, ServerResponse };
-export { StatusError };

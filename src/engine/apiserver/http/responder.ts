@@ -26,6 +26,8 @@ export function respond(response: NodeResponse, answer: ApiResponse, headers: He
       return finish(response, answer.status, headers, body.bytes);
     case 'list':
       return writeList(response, answer.status, headers, body.list);
+    case 'proxied':
+      return body.run();
     case 'watch':
       return writeWatch(response, answer.status, headers, body.start);
   }

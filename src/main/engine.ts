@@ -1,0 +1,199 @@
+import { existsSync, writeFileSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { createAdmission } from '../engine/apiserver/admission/chain.ts';
+import { builtInPlugins } from '../engine/apiserver/admission/built-in-plugins.ts';
+import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
+import { authenticationConfigMap } from '../engine/apiserver/aggregator/authentication-config-map.ts';
+import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
+import { builtinResources } from '../engine/apiserver/builtin/index.ts';
+import { ensureFields, ensureObjects, kubernetesService, systemNamespaces, systemPriorityClasses } from '../engine/apiserver/bootstrap/system-objects.ts';
+import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts';
+import { Listener } from '../engine/apiserver/http/listener.ts';
+import { CustomDefinitions } from '../engine/apiserver/registry/custom-definitions.ts';
+import { ApiServer, createFoundation, type ServerFoundation } from '../engine/apiserver/server.ts';
+import { openStore, type DurableStore } from '../engine/store/durable-store.ts';
+import { createSealer } from '../engine/store/sealer.ts';
+import { realClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
+import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
+import { kubeconfigPath } from './data-directory.ts';
+
+export interface EngineOptions {
+  data: string;
+  address: string;
+  port: number;
+  /** When the port is taken, listen on a free one instead of failing. */
+  fallBackToFreePort: boolean;
+  version: string;
+  log: Log;
+}
+
+export interface Engine {
+  url: string;
+  kubeconfig: string;
+  auditPath: string;
+  startMs: number;
+  isNew: boolean;
+  /** How many objects were found at the start. */
+  objects: number;
+  /** The port that was wanted and taken. */
+  portTaken?: number;
+  server: ApiServer;
+  stop(): Promise<void>;
+}
+
+const CLUSTER_SERVICE_IP = '10.0.0.1';
+
+/** The one function that makes an embedded engine: store, API server, controllers, in this process. */
+export async function startEngine(options: EngineOptions): Promise<Engine> {
+  const started = performance.now();
+  const { data, log } = options;
+  const isNew = !existsSync(join(data, 'store'));
+  const pki = await ensurePki(join(data, 'pki'), { addresses: [options.address], clock: realClock });
+  const store = await openStore(join(data, 'store'), {
+    address: `${options.address}:${options.port}`,
+    sealing: {
+      prefixes: ['core/secrets/'],
+      sealer: createSealer(pki.encryptionKeys.map(({ id, key }) => ({ id, secret: key }))),
+    },
+  });
+  const closers: (() => Promise<void> | void)[] = [() => store.close()];
+  const stop = async () => {
+    for (const close of closers.toReversed()) await close();
+  };
+  try {
+    const objects = store.count('');
+    const auditPath = join(data, 'audit.log');
+    const assembled = assemble({ options, pki, store, auditPath });
+    const { server, foundation, aggregator, definitions } = assembled;
+    closers.push(() => server.close(), () => assembled.audit.close(), () => aggregator.stop());
+    definitions.start();
+    await bootstrap(foundation, pki);
+
+    const { listener, port, portTaken } = await listen(options, pki, server, log);
+    closers.push(() => listener.close());
+    const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
+    await announce(foundation, options.address, port);
+    writeKubeconfig(data, url, pki);
+    aggregator.start();
+    return { url, kubeconfig: kubeconfigPath(data), auditPath, startMs: performance.now() - started, isNew, objects, portTaken, server, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Assembled {
+  server: ApiServer;
+  foundation: ServerFoundation;
+  aggregator: Aggregator;
+  definitions: CustomDefinitions;
+  audit: FileAuditLog;
+}
+
+function assemble({ options, pki, store, auditPath }: { options: EngineOptions; pki: Pki; store: DurableStore; auditPath: string }): Assembled {
+  const { log } = options;
+  const foundation = createFoundation(store, builtinResources());
+  const { objects, core } = foundation;
+  const authorizer = new RbacAuthorizer(objects);
+  const onError = (error: unknown) => log.error('background work failed', { error });
+  const admission = createAdmission({
+    plugins: builtInPlugins({ writer: objects, authorizer, now: () => Date.now(), organizationsOf: () => [], onError }),
+  });
+  const aggregator = new Aggregator({
+    writer: objects,
+    clock: realClock,
+    identity: () => ({ certificate: pki.frontProxyClient.certificatePem, key: pki.frontProxyClient.keyPem }),
+    onError,
+  });
+  const definitions = new CustomDefinitions({ core, objects, deleteAll: async () => {}, log });
+  const audit = new FileAuditLog(auditPath);
+  const server = new ApiServer({
+    foundation,
+    authenticate: ({ certificate }) =>
+      certificate && { name: certificate.commonName, groups: [...certificate.organizations, 'system:authenticated'] },
+    impersonate: () => undefined,
+    authorizer,
+    admission,
+    custom: () => definitions.published(),
+    audit,
+    health: [{ name: 'ping', check: () => undefined }],
+    version: versionInfo(options.version),
+    log,
+  });
+  return { server, foundation, aggregator, definitions, audit };
+}
+
+async function bootstrap({ objects }: ServerFoundation, pki: Pki): Promise<void> {
+  await ensureObjects(objects, systemNamespaces());
+  const trust = authenticationConfigMap({
+    clientCa: pki.authority.certificatePem,
+    requestHeader: { ca: pki.frontProxyAuthority.certificatePem, allowedNames: [FRONT_PROXY_COMMON_NAME] },
+  });
+  await Promise.all([
+    ensureObjects(objects, systemPriorityClasses()),
+    ensureFields(objects, { resource: { group: '', resource: 'configmaps' }, object: trust }, ['data']),
+  ]);
+}
+
+async function listen(options: EngineOptions, pki: Pki, server: ApiServer, log: Log) {
+  const make = (port: number) =>
+    new Listener({
+      address: options.address,
+      port,
+      certificate: pki.serving.certificatePem,
+      key: pki.serving.keyPem,
+      authorities: { client: pki.authority.certificatePem, frontProxy: pki.frontProxyAuthority.certificatePem },
+      handle: (incoming) => server.handle(incoming),
+      onError: (error) => log.warn('connection failed', { error }),
+    });
+  try {
+    const listener = make(options.port);
+    return { listener, port: await listener.listen() };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    if (!options.fallBackToFreePort) {
+      throw new Error(`Cannot listen on ${options.address}:${options.port}: another program does; choose another --port, or 0 for a free one`, { cause: error });
+    }
+    const listener = make(0);
+    return { listener, port: await listener.listen(), portTaken: options.port };
+  }
+}
+
+/** The `kubernetes` Service leads to where we listen now. */
+async function announce({ objects }: ServerFoundation, address: string, port: number): Promise<void> {
+  const [service, slice] = kubernetesService(CLUSTER_SERVICE_IP, address, port);
+  await Promise.all([ensureObjects(objects, [service]), ensureFields(objects, slice, ['endpoints', 'ports'])]);
+}
+
+function writeKubeconfig(data: string, url: string, pki: Pki): void {
+  const path = kubeconfigPath(data);
+  const text = kubeconfigText({
+    server: url,
+    authorityPem: pki.authority.certificatePem,
+    certificatePem: pki.admin.certificatePem,
+    keyPem: pki.admin.keyPem,
+  });
+  writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
+  renameSync(`${path}.tmp`, path);
+}
+
+/** Clients decide by these numbers what they may ask for: we speak Kubernetes 1.35. */
+function versionInfo(version: string): object {
+  return {
+    major: '1',
+    minor: '35',
+    emulationMajor: '1',
+    emulationMinor: '35',
+    minCompatibilityMajor: '1',
+    minCompatibilityMinor: '34',
+    gitVersion: `v1.35.4+tenantry-${version}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '',
+    goVersion: '',
+    compiler: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}

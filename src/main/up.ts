@@ -1,0 +1,81 @@
+import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
+import { startEngine, type Engine } from './engine.ts';
+import { kubeconfigPath } from './data-directory.ts';
+import { productVersion } from './product-version.ts';
+
+export interface UpOptions {
+  data: string;
+  port?: string;
+  address: string;
+  logLevel: string;
+  logFormat: string;
+}
+
+const DEFAULT_PORT = 6443;
+
+/** `tenantry up`: starts the engine, says what it made and how to use it, and runs until it is told to stop. */
+export async function up(options: UpOptions): Promise<void> {
+  const engine = await startEngine({
+    data: options.data,
+    address: options.address,
+    port: portOf(options.port),
+    fallBackToFreePort: options.port === undefined,
+    version: productVersion(),
+    log: createLog({ level: levelOf(options.logLevel), format: options.logFormat === 'json' ? 'json' : 'pretty' }),
+  });
+  process.stdout.write(greeting(engine, options));
+  await stopped(engine);
+}
+
+function portOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_PORT;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new Error(`Cannot listen on port "${text}": a port is a number from 0 to 65535; 0 picks a free one`);
+  }
+  return port;
+}
+
+function levelOf(text: string): LogLevel {
+  const level = LOG_LEVELS.find((candidate) => candidate === text);
+  if (level === undefined) throw new Error(`Cannot log at level "${text}": the levels are ${LOG_LEVELS.join(', ')}; name one of them`);
+  return level;
+}
+
+function greeting(engine: Engine, options: UpOptions): string {
+  const kubeconfig = kubeconfigPath(options.data);
+  const state = engine.isNew ? `made a new instance in ${options.data}` : `found ${engine.objects} objects in ${options.data}`;
+  const lines = [
+    `Tenantry ${productVersion()} is ready at ${engine.url} (${Math.round(engine.startMs)} ms)`,
+    '',
+    `  data        ${state}`,
+    `  kubeconfig  ${kubeconfig}`,
+    `  audit log   ${engine.auditPath}`,
+    '',
+    'Use it from another terminal:',
+    '',
+    `  export KUBECONFIG=${kubeconfig}`,
+    '  kubectl get namespaces',
+    '',
+    'Ctrl-C stops it; the data stays.',
+    '',
+  ];
+  if (engine.portTaken !== undefined) {
+    lines.splice(1, 0, `(port ${engine.portTaken} is taken by another program, so it listens on a free one; --port chooses)`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** Resolves when a signal has come and everything is shut down. A second signal does not wait. */
+function stopped(engine: Engine): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let stopping = false;
+    const stop = (signal: string) => {
+      if (stopping) process.exit(1);
+      stopping = true;
+      if (process.stdout.isTTY) process.stdout.write(`\n${signal}: stopping\n`);
+      engine.stop().then(resolve, reject);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop(signal));
+  });
+}

@@ -1,6 +1,6 @@
 // Bundles every composition root in src/main into dist/, with shared chunks so that rarely used parts load only when needed.
 import { build } from 'esbuild';
-import { cpSync, existsSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 
 rmSync('dist', { recursive: true, force: true });
 const entryPoints = readdirSync('src/main')
@@ -17,6 +17,7 @@ await build({
   target: 'node20',
   packages: 'external',
   sourcemap: 'linked',
+  define: { TENANTRY_VERSION: JSON.stringify(JSON.parse(readFileSync('package.json', 'utf8')).version) },
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 });

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
+declare const TENANTRY_VERSION: string | undefined;
 
-/** The version of this package, from the package.json that stands beside `dist`. */
+/** The version of this package; the build writes it in. */
 export function productVersion(): string {
-  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
-  return manifest.version;
+  return typeof TENANTRY_VERSION === 'string' ? TENANTRY_VERSION : '0.0.0-source';
 }

@@ -103,7 +103,8 @@ function fieldsOf(body: string, qualify: (expression: string) => string): (GoFie
     const tag = /protobuf:"\w+,(\d+),/.exec(line)?.[1];
     const number = tag === undefined ? undefined : Number(tag);
     if (json === '' && match[1] === undefined) fields.push({ embeds: type, number });
-    else fields.push({ json, type, omit: options.includes('omitzero') ? 'zero' : options.includes('omitempty') ? 'empty' : 'never', number });
+    else
+      fields.push({ json, type, omit: options.includes('omitzero') ? 'zero' : options.includes('omitempty') ? 'empty' : 'never', number });
   }
   return fields;
 }

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { MODULE_FOLDER } from '../../test/cluster/binaries.ts';
 import { startControlPlane } from '../../test/cluster/control-plane.ts';
+import { parseApiVersion, type KubeObject } from '../../src/kube/object.ts';
+import { recordDefaults } from './defaults.ts';
 import { schemasOf, structTable } from './definitions.ts';
 import { readGoTypes } from './go-structs.ts';
 import { readOpenApi } from './openapi.ts';
 import { protobufTable } from './protobuf.ts';
-import { readResources } from './resources.ts';
+import { readResources, type ResourceRecord } from './resources.ts';
 import { connect, type Server } from './server.ts';
 
 const OUTPUT = 'src/engine/apiserver/builtin/generated';
@@ -30,10 +32,20 @@ async function record(server: Server): Promise<void> {
   const openapi = await readOpenApi(server);
   const resources = await readResources(server, openapi.v2);
   write('schemas.json', schemasOf(openapi.v2, go));
-  write('structs.json', structTable(rootsOf(openapi.v2), go));
+  const structs = structTable(rootsOf(openapi.v2), go);
+  write('structs.json', structs);
   write('protobuf.json', protobufTable(rootsOf(openapi.v2), go));
   write('resources.json', resources);
+  write('defaults.json', await recordDefaults(server, structs, (object) => definitionOf(resources, object)));
   writeOpenApi(openapi);
+}
+
+function definitionOf(resources: ResourceRecord[], object: KubeObject): string {
+  const { group, version } = parseApiVersion(object.apiVersion);
+  const found = resources.find((record) => record.group === group && record.version === version && record.kind === object.kind);
+  if (!found)
+    throw new Error(`Cannot find the resource of "${object.apiVersion} ${object.kind}": the server does not serve it; correct the sample`);
+  return found.definition;
 }
 
 /** Every definition that is a kind of its own: bodies of requests, subresources and options included. */

@@ -1,5 +1,6 @@
 import type { Json } from '../../../../kube/object.ts';
 import { defaultsOf, type FieldDefault } from '../defaults/defaults.ts';
+import { FINISHING } from '../defaults/finishing.ts';
 import { fieldsOf, type GoField, type GoType } from './go-type.ts';
 import { specialCodec } from './special-codecs.ts';
 import { mismatch } from './type-mismatch.ts';
@@ -133,6 +134,7 @@ function mapCodec(element: GoType): Codec {
 function structCodec(definition: string): Codec {
   // Structs refer to themselves (JSONSchemaProps), so their fields are compiled when first met, not when the codec is made.
   let compiled: FieldCodec[] | undefined;
+  const finish = FINISHING[definition];
   const decode = (input: Json, scan: Scan): Json => {
     if (typeof input !== 'object' || Array.isArray(input)) return mismatch();
     compiled ??= compileFields(definition);
@@ -150,7 +152,7 @@ function structCodec(definition: string): Codec {
       if (value !== undefined && !(field.dropEmpty && isEmptyObject(value))) out[field.name] = value;
     }
     if (!scan.sawUnknown && countKeys(input) !== known) scan.sawUnknown = true;
-    return out;
+    return finish?.(out) ? decode(out, scan) : out;
   };
   return { decode, zero: () => ({}) };
 }

@@ -35,6 +35,11 @@ function zero(type: GoType): Json {
       return emptyStruct(type.definition);
     case 'special':
       return specialZero(type.definition);
+    case 'bytes':
+    case 'pointer':
+    case 'slice':
+    case 'map':
+    case 'any':
     default:
       return null;
   }

@@ -41,8 +41,9 @@ function textIn(value: Json, canonical: (text: string) => string | undefined): s
 }
 
 function decodeIntOrString(value: Json): Json {
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 2 ** 31 - 1) return value;
+  // Zero and the empty text are the zero value, which a default replaces.
+  if (typeof value === 'string') return value === '' ? undefined : value;
+  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= 2 ** 31 - 1) return value === 0 ? undefined : value;
   return mismatch();
 }
 

@@ -1,4 +1,6 @@
 import type { Json } from '../../../../kube/object.ts';
+import { readRecordedJson } from '../recorded.ts';
+import { CONDITIONAL_DEFAULTS, UNRECORDED_DEFAULTS } from './conditional.ts';
 
 /** A default that depends on its siblings: `input` is the object as it came, `out` holds the fields before this one in their final form. */
 export type ConditionalDefault = (input: Json, out: Json) => Json;
@@ -6,7 +8,10 @@ export type ConditionalDefault = (input: Json, out: Json) => Json;
 /** A constant, or a function for what depends on siblings. */
 export type FieldDefault = string | number | boolean | object | ConditionalDefault;
 
-/** The defaults of the fields of one definition. */
-export function defaultsOf(_definition: string): Record<string, FieldDefault> {
-  return {};
+let recorded: Record<string, Record<string, FieldDefault>> | undefined;
+
+/** The defaults of the fields of one definition: recorded from a real server, completed by what no recording can tell. */
+export function defaultsOf(definition: string): Record<string, FieldDefault> {
+  recorded ??= readRecordedJson('defaults.json') as Record<string, Record<string, FieldDefault>>;
+  return { ...recorded[definition], ...UNRECORDED_DEFAULTS[definition], ...CONDITIONAL_DEFAULTS[definition] };
 }

@@ -14,6 +14,7 @@ import {
   policyFromLabels,
   PRIVILEGED_POLICY,
   sameLevelVersion,
+  type LevelVersion,
   type Policy,
 } from './policy.ts';
 
@@ -124,13 +125,20 @@ class PodSecurityEvaluation {
   #evaluate(request: AdmissionRequest, policy: Policy, errors: FieldError[], metadata: ObjectMeta, spec: Json, enforce: boolean): void {
     if (this.#isExemptRuntimeClass(spec)) return annotate(request, 'exempt', 'runtimeClass');
     if (errors.length > 0) annotate(request, 'error', `Failed to parse policy: ${aggregateText(errors.map(fieldErrorText))}`);
-    const enforced = enforce ? detailsText(evaluatePod(policy.enforce, metadata, spec)) : '';
-    if (enforce) annotate(request, 'enforce-policy', levelVersionText(policy.enforce));
-    const audited = detailsText(evaluatePod(policy.audit, metadata, spec));
-    if (audited) annotate(request, 'audit-violations', `would violate PodSecurity "${levelVersionText(policy.audit)}": ${audited}`);
-    if (enforced) throw refusal(request, `violates PodSecurity "${levelVersionText(policy.enforce)}": ${enforced}`);
-    const warned = detailsText(evaluatePod(policy.warn, metadata, spec));
-    if (warned) request.warn(`would violate PodSecurity "${levelVersionText(policy.warn)}": ${warned}`);
+    const findings = new Map<string, string>();
+    const against = (levelVersion: LevelVersion): { name: string; violations: string } => {
+      const name = levelVersionText(levelVersion);
+      let violations = findings.get(name);
+      if (violations === undefined) findings.set(name, (violations = detailsText(evaluatePod(levelVersion, metadata, spec))));
+      return { name, violations };
+    };
+    const enforced = enforce ? against(policy.enforce) : undefined;
+    if (enforced) annotate(request, 'enforce-policy', enforced.name);
+    const audited = against(policy.audit);
+    if (audited.violations) annotate(request, 'audit-violations', `would violate PodSecurity "${audited.name}": ${audited.violations}`);
+    if (enforced?.violations) throw refusal(request, `violates PodSecurity "${enforced.name}": ${enforced.violations}`);
+    const warned = against(policy.warn);
+    if (warned.violations) request.warn(`would violate PodSecurity "${warned.name}": ${warned.violations}`);
   }
 
   #isExempt(request: AdmissionRequest): boolean {

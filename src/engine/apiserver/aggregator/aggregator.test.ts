@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { connect, createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Json, KubeObject } from '../../../kube/object.ts';
@@ -164,6 +165,31 @@ describe('Aggregator.proxy', () => {
     const answer = await call(await front(aggregatorOver(clusterWith(server.port, anApiService({}, AVAILABLE)))));
     expect(answer.statusCode).toBe(502);
     expect(await text(answer)).toBe('the backend attempted to redirect this request, which is not permitted\n');
+  });
+});
+
+describe('Aggregator.proxy over HTTP/2', () => {
+  it('serves clients that speak it, although the server behind speaks HTTP/1.1', async () => {
+    const server = await extension((request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', connection: 'keep-alive' }).end(request.body);
+    });
+    const aggregator = aggregatorOver(clusterWith(server.port, anApiService({}, AVAILABLE)));
+    const h2 = createHttp2Server((req, res) => void aggregator.proxy(req, res, JANE, aggregator.targetFor(PATH)!));
+    h2.listen(0, '127.0.0.1');
+    await once(h2, 'listening');
+    const session = connect(`http://127.0.0.1:${(h2.address() as AddressInfo).port}`);
+    closers.push(() => {
+      session.destroy();
+      h2.close();
+    });
+    const stream = session.request({ ':path': PATH, ':method': 'POST', 'content-type': 'application/json' });
+    stream.end('{"a":1}');
+    const [headers] = await once(stream, 'response');
+    expect(headers[':status']).toBe(200);
+    let body = '';
+    for await (const chunk of stream) body += String(chunk);
+    expect(body).toBe('{"a":1}');
+    expect(server.seen[0].headers).toMatchObject({ 'x-remote-user': 'jane' });
   });
 });
 

@@ -4,7 +4,7 @@ import { acquireLock, LOCK_FILE } from './directory/lock.ts';
 import { type ProcessTable, processTable } from './directory/process-table.ts';
 import { type FileSystem, removeIfThere } from './files/file-system.ts';
 import { nodeFileSystem } from './files/node-file-system.ts';
-import { ByteReader, readMoreFrom } from './log/byte-reader.ts';
+import { BlockReader, readBlocksFrom } from './log/block-reader.ts';
 import { segmentName, snapshotName } from './log/file-names.ts';
 import { createSegment } from './log/segment-file.ts';
 import { MARK_BYTES } from './log/segment-header.ts';
@@ -74,21 +74,25 @@ async function restoreInto(
 
 /** The backup becomes the first snapshot as it is, once it was checked to its end. */
 async function copyChecked(fileSystem: FileSystem, path: string, backup: AsyncIterable<Uint8Array>): Promise<Restored> {
-  const readMore = readMoreFrom(backup);
+  const readBlocks = readBlocksFrom(backup);
   const file = await fileSystem.open(path, 'create');
+  let written = 0;
+  const reader = new BlockReader(async (blocks) => {
+    const count = await readBlocks(blocks);
+    for (let rest = count, i = 0; rest > 0; rest -= blocks[i++].length) {
+      const block = blocks[i].subarray(0, rest);
+      await file.write([block], written);
+      written += block.length;
+    }
+    return count;
+  });
   try {
-    let written = 0;
-    const reader = new ByteReader(async (into, offset, length) => {
-      const count = await readMore(into, offset, length);
-      if (count > 0) await file.write([into.subarray(offset, offset + count)], written);
-      written += count;
-      return count;
-    });
     let keys = 0;
     const revision = await decodeSnapshot(reader, () => keys++);
     await file.datasync();
     return { revision, keys };
   } finally {
+    await reader.stop();
     await file.close();
   }
 }

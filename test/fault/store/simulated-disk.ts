@@ -103,9 +103,9 @@ export class SimulatedDisk implements FileSystem {
       .map((path) => path.slice(directory.length + 1));
   }
 
-  async open(path: string, mode: 'create' | 'write' | 'read'): Promise<OpenFile> {
+  async open(path: string, mode: Parameters<FileSystem['open']>[1]): Promise<OpenFile> {
     let file = this.#names.get(path);
-    if (mode === 'create') {
+    if (mode === 'create' || mode === 'createLog') {
       await this.#step('open', path);
       if (file) throw failure('EEXIST');
       file = { content: Buffer.alloc(0), durable: Buffer.alloc(0), unsynced: [] };
@@ -174,10 +174,19 @@ class SimulatedFile implements OpenFile {
     return this.#file.content.length;
   }
 
-  async read(into: Uint8Array, offset: number, length: number, position: number): Promise<number> {
-    const data = this.#file.content.subarray(position, position + length);
-    into.set(data, offset);
-    return data.length;
+  async read(buffers: readonly Uint8Array[], position: number): Promise<number> {
+    let total = 0;
+    for (const buffer of buffers) {
+      const data = this.#file.content.subarray(position + total, position + total + buffer.length);
+      buffer.set(data);
+      total += data.length;
+    }
+    return total;
+  }
+
+  async writeDurably(buffers: readonly Uint8Array[], position: number): Promise<void> {
+    await this.write(buffers, position);
+    await this.datasync();
   }
 
   async write(buffers: readonly Uint8Array[], position: number): Promise<void> {

@@ -6,8 +6,8 @@ export interface FileSystem {
   makeDirectory(path: string): Promise<void>;
   /** Names in a directory, in no order. */
   list(directory: string): Promise<string[]>;
-  /** `create` fails with EEXIST when the file is there. Files are readable by their owner only. */
-  open(path: string, mode: 'create' | 'write' | 'read'): Promise<OpenFile>;
+  /** Creating fails with EEXIST when the file is there. Files are readable by their owner only. */
+  open(path: string, mode: 'read' | 'create' | 'createLog' | 'appendLog'): Promise<OpenFile>;
   rename(from: string, to: string): Promise<void>;
   /** A second name for a file; fails with EEXIST when the name is taken. */
   link(existing: string, added: string): Promise<void>;
@@ -18,10 +18,12 @@ export interface FileSystem {
 
 export interface OpenFile {
   size(): Promise<number>;
-  /** Reads up to `length` bytes; fewer only at the end of the file. */
-  read(into: Uint8Array, offset: number, length: number, position: number): Promise<number>;
+  /** Fills `buffers` one after the other and says how many bytes that were; fewer than there is room for only at the end of the file. */
+  read(buffers: readonly Uint8Array[], position: number): Promise<number>;
   /** Writes all of `buffers` or rejects; after a rejection any part of them may have been written. */
   write(buffers: readonly Uint8Array[], position: number): Promise<void>;
+  /** `write` and `datasync` in one; only of files opened as a log. After a rejection it is not known what is on the disk. */
+  writeDurably(buffers: readonly Uint8Array[], position: number): Promise<void>;
   truncate(length: number): Promise<void>;
   /** Makes the content and the length of the file durable. */
   datasync(): Promise<void>;
@@ -43,7 +45,7 @@ export async function readWhole(fileSystem: FileSystem, path: string): Promise<B
   }
   try {
     const content = Buffer.alloc(await file.size());
-    const length = await file.read(content, 0, content.length, 0);
+    const length = await file.read([content], 0);
     return content.subarray(0, length);
   } finally {
     await file.close();

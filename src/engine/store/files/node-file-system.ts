@@ -2,14 +2,22 @@ import * as fs from 'node:fs';
 import { promisify } from 'node:util';
 import type { FileSystem, OpenFile } from './file-system.ts';
 
-const FLAGS = { create: 'wx+', write: 'r+', read: 'r' };
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants;
+/** Where the system has it, each write of a log returns when it is on disk: one trip to the thread pool for a commit, not two. */
+const SYNCED = O_DSYNC ?? 0;
+const FLAGS = {
+  read: O_RDONLY,
+  create: O_RDWR | O_CREAT | O_EXCL,
+  createLog: O_RDWR | O_CREAT | O_EXCL | SYNCED,
+  appendLog: O_RDWR | SYNCED,
+};
 const openDescriptor = promisify(fs.open);
 const closeDescriptor = promisify(fs.close);
 const statDescriptor = promisify(fs.fstat);
 const truncateDescriptor = promisify(fs.ftruncate);
 const syncDescriptor = promisify(fs.fsync);
 
-/** The file system of the machine. Descriptors and callbacks instead of file handles: a commit is two calls on the thread pool. */
+/** The file system of the machine, through descriptors and callbacks: file handles cost a promise and an object more per call. */
 export const nodeFileSystem: FileSystem = {
   async makeDirectory(path) {
     await fs.promises.mkdir(path, { recursive: true, mode: 0o700 });
@@ -44,17 +52,16 @@ class NodeFile implements OpenFile {
     return (await statDescriptor(this.#descriptor)).size;
   }
 
-  read(into: Uint8Array, offset: number, length: number, position: number): Promise<number> {
+  read(buffers: readonly Uint8Array[], position: number): Promise<number> {
     return new Promise((resolve, reject) => {
-      let total = 0;
-      const next = (): void =>
-        fs.read(this.#descriptor, into, offset + total, length - total, position + total, (error, count) => {
+      const next = (rest: readonly Uint8Array[], at: number): void =>
+        fs.readv(this.#descriptor, rest as Uint8Array[], at, (error, count) => {
           if (error) return reject(error);
-          total += count;
-          if (count === 0 || total === length) return resolve(total);
-          next();
+          const unread = dropFirst(rest, count);
+          if (count === 0 || unread.length === 0) return resolve(at + count - position);
+          next(unread, at + count);
         });
-      next();
+      next(buffers, position);
     });
   }
 
@@ -70,6 +77,11 @@ class NodeFile implements OpenFile {
         });
       next(buffers, position);
     });
+  }
+
+  async writeDurably(buffers: readonly Uint8Array[], position: number): Promise<void> {
+    await this.write(buffers, position);
+    if (SYNCED === 0) await this.datasync();
   }
 
   truncate(length: number): Promise<void> {

@@ -20,6 +20,7 @@ const COPY_UP_TO = 16 * 1024;
 const INITIAL_BUFFER = 64 * 1024;
 
 export interface BatchHeader {
+  checksum: number;
   bodyLength: number;
   /** How much of the segment was on disk when this batch was written: whatever is damaged below that was committed. */
   syncedLength: number;
@@ -81,6 +82,7 @@ export class BatchEncoder {
 /** Reads the header at `offset`, where at least its length is available. The checksum is not looked at yet. */
 export function readBatchHeader(from: Buffer, offset: number): BatchHeader {
   return {
+    checksum: from.readUInt32LE(offset + 8),
     bodyLength: from.readUInt32LE(offset + 12),
     syncedLength: readUint64(from, offset + 16),
     firstRevision: readUint64(from, offset + 24),
@@ -90,9 +92,4 @@ export function readBatchHeader(from: Buffer, offset: number): BatchHeader {
 
 export function startsWithMark(from: Buffer, offset: number, mark: Buffer): boolean {
   return from.compare(mark, 0, MARK_BYTES, offset, offset + MARK_BYTES) === 0;
-}
-
-/** Whether the batch at `offset`, all of which is available, is as it was written. */
-export function isIntact(from: Buffer, offset: number, bodyLength: number): boolean {
-  return from.readUInt32LE(offset + 8) === crc32(from.subarray(offset + 12, offset + BATCH_HEADER_BYTES + bodyLength));
 }

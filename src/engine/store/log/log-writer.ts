@@ -26,8 +26,8 @@ export interface LogWriterOptions {
 /**
  * Appends commits to the last segment. After a failure it knows one of two things about the disk, and puts it right before
  * anything is acknowledged again:
- * - `tail`: a write failed. Bytes may be behind the committed length; they are cut off.
- * - `segment`: a sync failed. The kernel may have dropped what it could not write, and a later sync would not say so: nothing
+ * - `tail`: the disk is full. Bytes may be behind the committed length; they are cut off, which works on a full disk.
+ * - `segment`: anything else. The kernel may have dropped what it could not write, and a later sync would not say so: nothing
  *   more is built on this file. A new segment begins, and says how much of this one counts.
  */
 export class LogWriter {
@@ -110,11 +110,12 @@ export class LogWriter {
 
   async #writeBatch(writes: readonly StagedWrite[]): Promise<void> {
     const parts = this.#encoder.encode(this.#header.mark, this.#length, writes);
-    this.#broken = 'tail';
-    await this.#file.write(parts, this.#length);
-    this.#broken = 'segment';
-    await this.#file.datasync();
-    this.#broken = undefined;
+    try {
+      await this.#file.writeDurably(parts, this.#length);
+    } catch (error) {
+      this.#broken = isDiskFull(error) ? 'tail' : 'segment';
+      throw error;
+    }
     for (const part of parts) this.#length += part.length;
   }
 
@@ -147,8 +148,12 @@ export class LogWriter {
   }
 }
 
+function isDiskFull(error: unknown): boolean {
+  return hasCode(error, 'ENOSPC', 'EDQUOT');
+}
+
 function writeError(error: unknown): StoreError {
-  if (hasCode(error, 'ENOSPC', 'EDQUOT')) {
+  if (isDiskFull(error)) {
     return new StoreError('DiskFull', 'Cannot write: the disk is full; free some space, then writes work again', { cause: error });
   }
   const reason = error instanceof Error ? error.message : String(error);

@@ -2,10 +2,11 @@ import { type FileSystem, type OpenFile, removeIfThere } from '../files/file-sys
 import { StoreError } from '../store.ts';
 import { DurableView, type HistoryLimit } from '../versions/durable-view.ts';
 import { Version } from '../versions/version.ts';
-import { ByteReader } from './byte-reader.ts';
+import { BlockReader } from './block-reader.ts';
+import { committedBehind } from './damage-scan.ts';
 import { classifyFiles, type LogFiles, segmentName, snapshotName } from './file-names.ts';
 import type { EarlierSegment } from './log-writer.ts';
-import { committedBehind, replaySegment } from './replay.ts';
+import { replaySegment } from './replay.ts';
 import { decodeSegmentHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment-header.ts';
 import { decodeSnapshot, SnapshotDamage } from './snapshot-decoding.ts';
 import type { StoredValues } from './stored-values.ts';
@@ -67,20 +68,21 @@ async function loadSnapshot(
 async function readSnapshot(options: RecoveryOptions, name: string): Promise<{ view: DurableView; snapshotBytes: number }> {
   const view = new DurableView(options.historyLimit);
   const file = await options.fileSystem.open(`${options.directory}/${name}`, 'read');
+  let read = 0;
+  const reader = new BlockReader(async (blocks) => {
+    const count = await file.read(blocks, read);
+    read += count;
+    return count;
+  });
   try {
-    let read = 0;
-    const reader = new ByteReader(async (into, offset, length) => {
-      const count = await file.read(into, offset, length, read);
-      read += count;
-      return count;
-    });
-    const revision = await decodeSnapshot(reader, (entry) => {
-      const bytes = options.values.fromStored(entry.key, entry.sealed, entry.buffer, entry.valueStart, entry.valueEnd);
-      view.load(new Version(entry.key, bytes, entry.revision, entry.createdRevision, false));
+    const revision = await decodeSnapshot(reader, (key, revision, createdRevision, sealed, from, start, end) => {
+      const bytes = options.values.fromStored(key, sealed, from, start, end);
+      view.load(new Version(key, bytes, revision, createdRevision, false));
     });
     view.startAt(revision);
     return { view, snapshotBytes: read };
   } finally {
+    await reader.stop();
     await file.close();
   }
 }
@@ -105,7 +107,7 @@ async function readHeader(options: RecoveryOptions, number: number): Promise<{ h
   const file = await options.fileSystem.open(`${options.directory}/${segmentName(number)}`, 'read');
   try {
     const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
-    const count = await file.read(bytes, 0, SEGMENT_HEADER_BYTES, 0);
+    const count = await file.read([bytes], 0);
     const header = decodeSegmentHeader(bytes.subarray(0, count));
     return { header: header?.number === number ? header : undefined, size: await file.size() };
   } finally {
@@ -127,7 +129,7 @@ async function replaySegments(
     if (header.baseRevision !== view.revision) {
       throw corrupt(options.directory, `${name} continues revision ${header.baseRevision} and not ${view.revision}`);
     }
-    const file = await options.fileSystem.open(`${options.directory}/${name}`, next ? 'read' : 'write');
+    const file = await options.fileSystem.open(`${options.directory}/${name}`, next ? 'read' : 'appendLog');
     try {
       if (next) {
         const length = await replayWhole(options, file, header, size, next.header.previousLength, view);

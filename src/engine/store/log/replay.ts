@@ -1,17 +1,8 @@
 import type { OpenFile } from '../files/file-system.ts';
 import type { DurableView } from '../versions/durable-view.ts';
 import { Version } from '../versions/version.ts';
-import {
-  BATCH_HEADER_BYTES,
-  type BatchHeader,
-  isIntact,
-  readBatchHeader,
-  RECORD_HEADER_BYTES,
-  REMOVE,
-  SEALED,
-  startsWithMark,
-} from './batch.ts';
-import { ByteReader } from './byte-reader.ts';
+import { BATCH_HEADER_BYTES, type BatchHeader, readBatchHeader, RECORD_HEADER_BYTES, REMOVE, SEALED, startsWithMark } from './batch.ts';
+import { BlockReader } from './block-reader.ts';
 import { SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment-header.ts';
 import type { StoredValues } from './stored-values.ts';
 
@@ -31,71 +22,57 @@ export async function replaySegment(
   values: StoredValues,
 ): Promise<Replayed> {
   let read = SEGMENT_HEADER_BYTES;
-  const reader = new ByteReader(async (into, offset, length) => {
-    const count = await file.read(into, offset, Math.min(length, limit - read), read);
+  const reader = new BlockReader(async (blocks) => {
+    const count = await file.read(blocks, read);
     read += count;
     return count;
   });
+  try {
+    return await replayBatches(reader, header.mark, limit, view, values);
+  } finally {
+    await reader.stop();
+  }
+}
+
+async function replayBatches(reader: BlockReader, mark: Buffer, limit: number, view: DurableView, values: StoredValues): Promise<Replayed> {
   let position = SEGMENT_HEADER_BYTES;
   while (position < limit) {
-    const batch = await nextBatch(reader, header.mark, limit - position);
+    const batch = await nextBatch(reader, mark, limit - position);
     if (!batch) return { length: position, end: 'damaged' };
     if (batch.count > 0 && batch.firstRevision !== view.revision + 1) return { length: position, end: 'out of order' };
-    applyBatch(reader.buffer, reader.start + BATCH_HEADER_BYTES, batch, view, values);
-    reader.start += BATCH_HEADER_BYTES + batch.bodyLength;
+    reader.advance(BATCH_HEADER_BYTES);
+    applyBatch(reader, batch, view, values);
     position += BATCH_HEADER_BYTES + batch.bodyLength;
   }
   return { length: position, end: 'clean' };
 }
 
-/**
- * Whether a committed batch follows the damage at `position`. A batch is written only after the one before it is on disk and says
- * how much of the segment was: if that reaches over the damage, what is damaged was committed, not torn by a power cut.
- */
-export async function committedBehind(file: OpenFile, mark: Buffer, position: number, size: number): Promise<boolean> {
-  let read = position;
-  const reader = new ByteReader(async (into, offset, length) => {
-    const count = await file.read(into, offset, Math.min(length, size - read), read);
-    read += count;
-    return count;
-  });
-  while (await reader.fill(BATCH_HEADER_BYTES)) {
-    const found = reader.buffer.subarray(0, reader.end).indexOf(mark, reader.start);
-    if (found < 0) {
-      reader.start = reader.end - (mark.length - 1);
-      continue;
-    }
-    reader.start = found;
-    const remaining = size - read + reader.available;
-    const batch = await nextBatch(reader, mark, remaining);
-    if (batch && batch.syncedLength > position) return true;
-    reader.start += 1;
-  }
-  return false;
-}
-
-/** The intact batch at the start of the window; undefined when there is none. */
-async function nextBatch(reader: ByteReader, mark: Buffer, remaining: number): Promise<BatchHeader | undefined> {
+/** The intact batch at the cursor; undefined when there is none within `remaining` bytes. */
+async function nextBatch(reader: BlockReader, mark: Buffer, remaining: number): Promise<BatchHeader | undefined> {
   if (remaining < BATCH_HEADER_BYTES || !(await reader.fill(BATCH_HEADER_BYTES))) return undefined;
-  if (!startsWithMark(reader.buffer, reader.start, mark)) return undefined;
-  const batch = readBatchHeader(reader.buffer, reader.start);
+  reader.locate(BATCH_HEADER_BYTES);
+  if (!startsWithMark(reader.view, reader.at, mark)) return undefined;
+  const batch = readBatchHeader(reader.view, reader.at);
   const length = BATCH_HEADER_BYTES + batch.bodyLength;
   if (length > remaining || !(await reader.fill(length))) return undefined;
-  return isIntact(reader.buffer, reader.start, batch.bodyLength) ? batch : undefined;
+  return reader.checksum(12, length - 12) === batch.checksum ? batch : undefined;
 }
 
-function applyBatch(buffer: Buffer, start: number, batch: BatchHeader, view: DurableView, values: StoredValues): void {
-  let at = start;
+function applyBatch(reader: BlockReader, batch: BatchHeader, view: DurableView, values: StoredValues): void {
   for (let i = 0; i < batch.count; i++) {
-    const keyStart = at + RECORD_HEADER_BYTES;
-    const valueStart = keyStart + buffer.readUInt16LE(at + 2);
-    const valueEnd = valueStart + buffer.readUInt32LE(at + 4);
-    const key = buffer.toString('utf8', keyStart, valueStart);
-    const bytes = values.fromStored(key, (buffer[at + 1] & SEALED) !== 0, buffer, valueStart, valueEnd);
+    reader.locate(RECORD_HEADER_BYTES);
+    const keyLength = reader.view.readUInt16LE(reader.at + 2);
+    const valueLength = reader.view.readUInt32LE(reader.at + 4);
+    const length = RECORD_HEADER_BYTES + keyLength + valueLength;
+    reader.locate(length);
+    const { view: buffer, at } = reader;
+    const valueStart = at + RECORD_HEADER_BYTES + keyLength;
+    const key = buffer.toString('utf8', at + RECORD_HEADER_BYTES, valueStart);
+    const bytes = values.fromStored(key, (buffer[at + 1] & SEALED) !== 0, buffer, valueStart, valueStart + valueLength);
     const revision = batch.firstRevision + i;
     const createdRevision = view.get(key)?.createdRevision ?? revision;
     view.apply(new Version(key, bytes, revision, createdRevision, buffer[at] === REMOVE));
-    at = valueEnd;
+    reader.advance(length);
   }
   view.enforceLimit();
 }

@@ -6,7 +6,7 @@ import { encodeSegmentHeader, type SegmentHeader } from './segment-header.ts';
 export async function createSegment(fileSystem: FileSystem, directory: string, header: SegmentHeader): Promise<OpenFile> {
   const path = `${directory}/${segmentName(header.number)}`;
   await removeIfThere(fileSystem, path);
-  const file = await fileSystem.open(path, 'create');
+  const file = await fileSystem.open(path, 'createLog');
   try {
     await file.write([encodeSegmentHeader(header)], 0);
     await file.datasync();

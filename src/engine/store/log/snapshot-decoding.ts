@@ -1,4 +1,4 @@
-import type { ByteReader } from './byte-reader.ts';
+import type { BlockReader } from './block-reader.ts';
 import { crc32 } from './crc32.ts';
 import { readUint64 } from './integers.ts';
 import {
@@ -13,16 +13,16 @@ import {
 /** No block is larger than one slice and one value; a length beyond this is damage, not a reason to allocate. */
 const LARGEST_BLOCK = 512 * 1024 * 1024;
 
-/** One key of a snapshot. The value is where the reader's window has it, until the next one is asked for. */
-export interface SnapshotEntry {
-  key: string;
-  sealed: boolean;
-  revision: number;
-  createdRevision: number;
-  buffer: Buffer;
-  valueStart: number;
-  valueEnd: number;
-}
+/** Takes one key of a snapshot; its value is `from[start..end)`. */
+export type OnSnapshotEntry = (
+  key: string,
+  revision: number,
+  createdRevision: number,
+  sealed: boolean,
+  from: Buffer,
+  start: number,
+  end: number,
+) => void;
 
 export class SnapshotDamage extends Error {
   readonly newerVersion: boolean;
@@ -34,7 +34,7 @@ export class SnapshotDamage extends Error {
 }
 
 /** Reads a snapshot to its end and checks all of it. @returns its revision. @throws SnapshotDamage */
-export async function decodeSnapshot(reader: ByteReader, onEntry: (entry: SnapshotEntry) => void): Promise<number> {
+export async function decodeSnapshot(reader: BlockReader, onEntry: OnSnapshotEntry): Promise<number> {
   const { revision, keys } = await readHeader(reader);
   let seen = 0;
   for (let sequence = 0; ; sequence++) {
@@ -47,47 +47,52 @@ export async function decodeSnapshot(reader: ByteReader, onEntry: (entry: Snapsh
   }
 }
 
-async function readHeader(reader: ByteReader): Promise<{ revision: number; keys: number }> {
+async function readHeader(reader: BlockReader): Promise<{ revision: number; keys: number }> {
   if (!(await reader.fill(SNAPSHOT_HEADER_BYTES))) throw new SnapshotDamage('it ends within its header');
-  const header = reader.buffer.subarray(reader.start, reader.start + SNAPSHOT_HEADER_BYTES);
+  reader.locate(SNAPSHOT_HEADER_BYTES);
+  const header = reader.view.subarray(reader.at, reader.at + SNAPSHOT_HEADER_BYTES);
   if (!header.subarray(0, 8).equals(SNAPSHOT_MAGIC)) throw new SnapshotDamage('it does not begin like a snapshot');
   const version = header.readUInt32LE(8);
   if (version > SNAPSHOT_VERSION) throw new SnapshotDamage(`its format ${version} is newer than ${SNAPSHOT_VERSION}`, true);
   if (header.readUInt32LE(12) !== crc32(header.subarray(16))) throw new SnapshotDamage('the checksum of its header is wrong');
-  reader.start += SNAPSHOT_HEADER_BYTES;
+  reader.advance(SNAPSHOT_HEADER_BYTES);
   return { revision: readUint64(header, 16), keys: readUint64(header, 24) };
 }
 
-async function readBlock(reader: ByteReader, sequence: number, onEntry: (entry: SnapshotEntry) => void): Promise<number> {
+async function readBlock(reader: BlockReader, sequence: number, onEntry: OnSnapshotEntry): Promise<number> {
   if (!(await reader.fill(BLOCK_HEADER_BYTES))) throw new SnapshotDamage(`it was cut off behind block ${sequence}`);
-  const length = reader.buffer.readUInt32LE(reader.start + 4);
+  reader.locate(BLOCK_HEADER_BYTES);
+  const { view, at } = reader;
+  const length = view.readUInt32LE(at + 4);
   if (length > LARGEST_BLOCK) throw new SnapshotDamage(`the length of block ${sequence} is impossible`);
   if (!(await reader.fill(BLOCK_HEADER_BYTES + length))) throw new SnapshotDamage(`it was cut off within block ${sequence}`);
-  const { buffer, start } = reader;
-  const end = start + BLOCK_HEADER_BYTES + length;
-  if (buffer.readUInt32LE(start) !== crc32(buffer.subarray(start + 4, end))) {
+  if (view.readUInt32LE(at) !== reader.checksum(4, BLOCK_HEADER_BYTES - 4 + length)) {
     throw new SnapshotDamage(`the checksum of block ${sequence} is wrong`);
   }
-  if (buffer.readUInt32LE(start + 8) !== sequence) throw new SnapshotDamage(`block ${sequence} is missing`);
-  const count = buffer.readUInt32LE(start + 12);
-  let at = start + BLOCK_HEADER_BYTES;
-  for (let i = 0; i < count; i++) at = readEntry(buffer, at, onEntry);
-  reader.start = end;
+  if (view.readUInt32LE(at + 8) !== sequence) throw new SnapshotDamage(`block ${sequence} is missing`);
+  const count = view.readUInt32LE(at + 12);
+  reader.advance(BLOCK_HEADER_BYTES);
+  for (let i = 0; i < count; i++) readEntry(reader, onEntry);
   return count;
 }
 
-function readEntry(buffer: Buffer, at: number, onEntry: (entry: SnapshotEntry) => void): number {
+function readEntry(reader: BlockReader, onEntry: OnSnapshotEntry): void {
+  reader.locate(ENTRY_HEADER_BYTES);
+  const keyLength = reader.view.readUInt16LE(reader.at + 2);
+  const valueLength = reader.view.readUInt32LE(reader.at + 4);
+  const length = ENTRY_HEADER_BYTES + keyLength + valueLength;
+  reader.locate(length);
+  const { view, at } = reader;
   const keyStart = at + ENTRY_HEADER_BYTES;
-  const valueStart = keyStart + buffer.readUInt16LE(at + 2);
-  const valueEnd = valueStart + buffer.readUInt32LE(at + 4);
-  onEntry({
-    key: buffer.toString('utf8', keyStart, valueStart),
-    sealed: (buffer[at + 1] & SEALED_ENTRY) !== 0,
-    revision: readUint64(buffer, at + 8),
-    createdRevision: readUint64(buffer, at + 16),
-    buffer,
+  const valueStart = keyStart + keyLength;
+  onEntry(
+    view.toString('utf8', keyStart, valueStart),
+    readUint64(view, at + 8),
+    readUint64(view, at + 16),
+    (view[at + 1] & SEALED_ENTRY) !== 0,
+    view,
     valueStart,
-    valueEnd,
-  });
-  return valueEnd;
+    valueStart + valueLength,
+  );
+  reader.advance(length);
 }

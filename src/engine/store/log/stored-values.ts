@@ -1,6 +1,5 @@
 import { SealError, type Sealer } from '../sealer.ts';
 import { StoreError } from '../store.ts';
-import { ValueArena } from './value-arena.ts';
 
 /** Which keys' values are sealed on disk, and by what. */
 export interface Sealing {
@@ -14,7 +13,6 @@ const LONGEST_KEY = 0xffff;
 /** Values on their way to the disk and back. */
 export class StoredValues {
   readonly #sealing: Sealing | undefined;
-  readonly #arena = new ValueArena();
 
   constructor(sealing: Sealing | undefined) {
     this.#sealing = sealing;
@@ -34,9 +32,9 @@ export class StoredValues {
     return this.#sealing.sealer.seal(key, bytes);
   }
 
-  /** The value in `from[start..end)`, copied out of it. @throws StoreError when it is sealed and does not open. */
+  /** The value in `from[start..end)`, where it stays unless it is sealed. @throws StoreError when it is sealed and does not open. */
   fromStored(key: string, sealed: boolean, from: Buffer, start: number, end: number): Uint8Array {
-    if (!sealed) return this.#arena.copy(from, start, end);
+    if (!sealed) return from.subarray(start, end);
     if (!this.#sealing) {
       throw new StoreError(
         'Corrupt',

@@ -63,21 +63,11 @@ export class DurableView {
     const { after } = options;
     // The shortest string behind a key is the key with one NUL more.
     const from = after === undefined || after < prefix ? prefix : `${after}\0`;
-    const entries: Version[] = [];
-    let more = false;
-    const take = (version: Version): boolean => {
-      more = entries.length >= limit;
-      if (!more) entries.push(version);
-      return !more;
-    };
-    const visit =
-      revision === this.#revision
-        ? (newest: Version) => newest.removed || take(newest)
-        : (newest: Version) => {
-            const version = versionAt(newest, revision);
-            return !version || take(version);
-          };
-    this.#index.visit(from, endOfPrefix(prefix), visit);
+    const end = endOfPrefix(prefix);
+    const entries =
+      revision === this.#revision ? this.#index.collect(from, end, limit + 1) : this.#collectAt(from, end, limit + 1, revision);
+    const more = entries.length > limit;
+    if (more) entries.pop();
     return { entries, revision, more };
   }
 
@@ -138,12 +128,16 @@ export class DurableView {
 
   /** The versions that exist now, in the order of the keys. They are immutable, so the list stays what it is while writes go on. */
   capture(): Version[] {
-    const captured: Version[] = [];
-    this.#index.visit('', undefined, (newest) => {
-      if (!newest.removed) captured.push(newest);
-      return true;
+    return this.#index.collect('', undefined, Number.POSITIVE_INFINITY);
+  }
+
+  #collectAt(from: string, end: string | undefined, limit: number, revision: number): Version[] {
+    const collected: Version[] = [];
+    this.#index.visit(from, end, (newest) => {
+      const version = versionAt(newest, revision);
+      return !version || collected.push(version) < limit;
     });
-    return captured;
+    return collected;
   }
 
   #forgetInSlices(): void {

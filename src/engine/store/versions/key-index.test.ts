@@ -12,7 +12,7 @@ function keysIn(index: KeyIndex, from: string, end?: string): string[] {
 }
 
 describe('KeyIndex', () => {
-  it('visit and count agree with a sorted list, for any sequence of sets and deletes', () => {
+  it('visit, collect and count agree with a sorted list, for any sequence of sets and deletes', () => {
     const key = fc.nat(2500).map((n) => `/k/${n.toString(36)}`);
     const operation = fc.record({ key, removed: fc.boolean(), action: fc.constantFrom('set', 'set', 'set', 'delete') });
     fc.assert(
@@ -27,7 +27,11 @@ describe('KeyIndex', () => {
         }
         const expected = [...model.keys()].sort().filter((each) => each >= from && each < end);
         expect(keysIn(index, from, end)).toEqual(expected);
-        expect(index.count(from, end)).toBe(expected.filter((each) => !model.get(each)).length);
+        const live = expected.filter((each) => !model.get(each));
+        expect(index.count(from, end)).toBe(live.length);
+        for (const limit of [Number.POSITIVE_INFINITY, 700, 1]) {
+          expect(index.collect(from, end, limit).map(({ key }) => key)).toEqual(live.slice(0, limit));
+        }
         expect(index.live).toBe([...model.values()].filter((removed) => !removed).length);
         expect(index.count('', undefined)).toBe(index.live);
         for (const each of expected.slice(0, 50)) expect(index.get(each)?.key).toBe(each);

@@ -62,32 +62,51 @@ export class KeyIndex {
   /** How many keys exist from `from` (inclusive) to `end` (exclusive; undefined: no end). */
   count(from: string, end: string | undefined): number {
     let total = 0;
-    for (let i = Math.max(0, this.#chunkOf(from)); i < this.#chunks.length; i++) {
-      const { versions, live } = this.#chunks[i];
-      if (end !== undefined && versions[0].key >= end) break;
-      if (versions[0].key >= from && (end === undefined || versions[versions.length - 1].key < end)) {
-        total += live;
-        continue;
-      }
-      for (let at = lowerBound(versions, from); at < versions.length; at++) {
-        if (end !== undefined && versions[at].key >= end) break;
-        total += liveness(versions[at]);
-      }
-    }
+    this.#eachSlice(from, end, (chunk, start, stop) => {
+      if (stop - start === chunk.versions.length) total += chunk.live;
+      else for (let at = start; at < stop; at++) total += liveness(chunk.versions[at]);
+      return true;
+    });
     return total;
+  }
+
+  /** The newest versions of the keys that exist from `from` up to `end`, in order, at most `limit`. */
+  collect(from: string, end: string | undefined, limit: number): Version[] {
+    const parts: Version[][] = [];
+    let total = 0;
+    this.#eachSlice(from, end, (chunk, start, stop) => {
+      const { versions, live } = chunk;
+      // Without removals in the chunk the references are copied without looking at what they refer to.
+      const part = live === versions.length ? versions.slice(start, stop) : versions.slice(start, stop).filter((each) => !each.removed);
+      parts.push(part);
+      total += part.length;
+      return total < limit;
+    });
+    // Unlike `flat`, `concat` copies whole arrays at once.
+    const collected = parts.length === 1 ? parts[0] : ([] as Version[]).concat(...parts);
+    if (collected.length > limit) collected.length = limit;
+    return collected;
   }
 
   /** Calls `visit` with the newest version (removals too) of every key from `from` up to `end`, in order, until it returns false. */
   visit(from: string, end: string | undefined, visit: (newest: Version) => boolean): void {
-    let chunkIndex = Math.max(0, this.#chunkOf(from));
-    let at = chunkIndex < this.#chunks.length ? lowerBound(this.#chunks[chunkIndex].versions, from) : 0;
-    for (; chunkIndex < this.#chunks.length; chunkIndex++, at = 0) {
-      const { versions } = this.#chunks[chunkIndex];
-      const stop = end === undefined || versions[versions.length - 1].key < end ? versions.length : lowerBound(versions, end);
-      for (; at < stop; at++) {
-        if (!visit(versions[at])) return;
+    this.#eachSlice(from, end, ({ versions }, start, stop) => {
+      for (let at = start; at < stop; at++) {
+        if (!visit(versions[at])) return false;
       }
-      if (stop < versions.length) return;
+      return true;
+    });
+  }
+
+  /** Calls `visit` with every chunk that has keys from `from` up to `end`, and which part of it that is. */
+  #eachSlice(from: string, end: string | undefined, visit: (chunk: Chunk, start: number, stop: number) => boolean): void {
+    const first = Math.max(0, this.#chunkOf(from));
+    const last = end === undefined ? this.#chunks.length - 1 : this.#chunkOf(end);
+    for (let i = first; i <= last; i++) {
+      const chunk = this.#chunks[i];
+      const start = i === first ? lowerBound(chunk.versions, from) : 0;
+      const stop = i === last && end !== undefined ? lowerBound(chunk.versions, end) : chunk.versions.length;
+      if (start < stop && !visit(chunk, start, stop)) return;
     }
   }
 

@@ -3,7 +3,7 @@ import type { WatchEvent } from '../../kube/watch-event.ts';
 import { longLivedController, orAborted } from '../../lib/abort.ts';
 import { refusal } from '../requests.ts';
 import { abortedError, TransportError } from '../transport-error.ts';
-import type { InMemoryHandler, Transport, TransportRequest } from '../transport.ts';
+import type { InMemoryHandler, Transport, TransportRequest, TransportResponse } from '../transport.ts';
 import { wireCopy } from './wire-copy.ts';
 
 /**
@@ -29,11 +29,7 @@ export function createInMemoryTransport(handler: InMemoryHandler): Transport {
     async request(request) {
       const answer = await call(request);
       if ('events' in answer) throw new TransportError('BadResponse', `Cannot read "${request.path}": the server answered with a watch`);
-      return {
-        status: answer.status,
-        headers: answer.headers,
-        body: ArrayBuffer.isView(answer.body) ? answer.body : deepFreeze(answer.body),
-      };
+      return { status: answer.status, headers: answer.headers, body: deepFreeze(valueOf(answer)) };
     },
     async watch(request) {
       const answer = await call(request);
@@ -45,6 +41,11 @@ export function createInMemoryTransport(handler: InMemoryHandler): Transport {
       return Promise.resolve();
     },
   };
+}
+
+/** Documents that the server keeps as text, such as discovery, are values here too. */
+function valueOf({ headers, body }: TransportResponse): unknown {
+  return typeof body === 'string' && headers['content-type']?.includes('json') ? JSON.parse(body) : body;
 }
 
 /** As on the wire, where header names have no case. */

@@ -32,7 +32,7 @@ export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHan
       case 'proxied':
         throw new Error(`Cannot reach "${request.path}" from inside the process: an aggregated server serves it`);
       case 'raw':
-        return { status, headers, body: Buffer.from(body.bytes).toString('utf8') };
+        return { status, headers: { 'content-type': body.contentType, ...headers }, body: Buffer.from(body.bytes).toString('utf8') };
     }
   };
 }

@@ -142,7 +142,9 @@ export class FakeApi {
     const version = body.metadata.resourceVersion;
     if (version && version !== old.metadata.resourceVersion)
       throw conflictError({ group: at.group, resource: at.plural }, at.name, 'stale');
-    const next: KubeObject = deepCopy(at.subresource === 'status' ? { ...old, status: body.status } : { ...body, status: old.status });
+    const next: KubeObject = deepCopy(
+      ['status', 'approval'].includes(at.subresource) ? { ...old, status: body.status } : { ...body, status: old.status },
+    );
     next.metadata = { ...next.metadata, uid: old.metadata.uid, deletionTimestamp: old.metadata.deletionTimestamp };
     if (JSON.stringify(next.spec) !== JSON.stringify(old.spec)) next.metadata.generation = (old.metadata.generation ?? 0) + 1;
     return this.#store(at, next, old);

@@ -123,7 +123,6 @@ export class OwnershipGraph {
   confirmAbsent(node: GraphNode): void {
     const absent = node.identity;
     const { matching, differing } = this.#split(node, absent);
-    for (const dependent of matching) this.#outlets.wake(dependent.identity.uid);
     const other = differing
       .flatMap((dependent) => identitiesNamedBy(dependent, absent.uid))
       .find((identity) => !sameIdentity(identity, absent));
@@ -131,7 +130,10 @@ export class OwnershipGraph {
       this.remove(absent.uid);
       return;
     }
-    for (const dependent of matching) node.dependents.delete(dependent);
+    for (const dependent of matching) {
+      node.dependents.delete(dependent);
+      this.#outlets.wake(dependent.identity.uid);
+    }
     node.identity = other;
     this.#outlets.wake(absent.uid);
   }

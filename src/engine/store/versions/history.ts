@@ -1,7 +1,7 @@
 import type { StoreEvent } from '../store.ts';
 
 /** What one event keeps in memory besides the bytes of the version it replaced. */
-const EVENT_OVERHEAD = 200;
+const EVENT_OVERHEAD = 400;
 
 /** The events of the newest writes. Every write makes one event and one revision, so an event's place follows from its revision. */
 export class History {

@@ -96,14 +96,17 @@ const METADATA_FIELDS = [
 ];
 
 export function checkClaimTemplate(out: Findings, template: Json, at: Path): void {
-  const metadata = template.metadata ?? {};
-  const metadataAt = at.child('metadata');
-  checkAnnotations(out, metadata.annotations, metadataAt.child('annotations'));
-  checkLabels(out, metadata.labels, metadataAt.child('labels'));
+  checkTemplateMetadata(out, template.metadata ?? {}, at.child('metadata'));
+  checkClaimSpec(out, template.spec ?? {}, at.child('spec'));
+}
+
+/** Objects made from a template get labels and annotations from it, and nothing else. */
+export function checkTemplateMetadata(out: Findings, metadata: Json, at: Path): void {
+  checkAnnotations(out, metadata.annotations, at.child('annotations'));
+  checkLabels(out, metadata.labels, at.child('labels'));
   for (const field of METADATA_FIELDS) {
     const value = metadata[field];
     if (value === undefined || value === '' || value === 0) continue;
-    out.forbidden(metadataAt.child(field === 'uid' ? 'uID' : field), 'cannot be set');
+    out.forbidden(at.child(field === 'uid' ? 'uID' : field), 'cannot be set');
   }
-  checkClaimSpec(out, template.spec ?? {}, at.child('spec'));
 }

@@ -1,3 +1,4 @@
+import { quote } from '../../../kube/go-text.ts';
 import { failure, forbiddenError, type StatusError } from '../../../kube/status.ts';
 import type { Attributes } from './user.ts';
 
@@ -9,11 +10,11 @@ export function forbiddenMessage(attributes: Attributes): string {
 }
 
 function sentence({ user, verb, path, group = '', resource = '', subresource = '', namespace = '' }: Attributes): string {
-  const who = `User ${JSON.stringify(user.name)} cannot ${verb}`;
-  if (path !== undefined) return `${who} path ${JSON.stringify(path)}`;
-  const what = JSON.stringify(subresource === '' ? resource : `${resource}/${subresource}`);
-  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
-  return `${who} resource ${what} in API group ${JSON.stringify(group)} ${where}`;
+  const who = `User ${quote(user.name)} cannot ${verb}`;
+  if (path !== undefined) return `${who} path ${quote(path)}`;
+  const what = quote(subresource === '' ? resource : `${resource}/${subresource}`);
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`;
+  return `${who} resource ${what} in API group ${quote(group)} ${where}`;
 }
 
 /** 403 for a request that authorization denied, with the authorizer's reason after the sentence. */

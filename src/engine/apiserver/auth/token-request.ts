@@ -1,4 +1,5 @@
 import { invalid, type FieldError } from '../../../kube/field-error.ts';
+import { quote } from '../../../kube/go-text.ts';
 import { parseApiVersion, type GroupResource, type KubeObject } from '../../../kube/object.ts';
 import { badRequestError, conflictError, invalidError, notFoundError } from '../../../kube/status.ts';
 import type { ObjectReader } from '../registry/objects.ts';
@@ -113,9 +114,7 @@ function findBound(ref: BoundObjectRef, context: TokenRequestContext): TokenBind
 function bindPod(ref: BoundObjectRef, { namespace, name, reader }: TokenRequestContext): TokenBinding {
   const present = reader.get(CORE.pods, namespace, ref.name ?? '');
   if (present && present.spec?.serviceAccountName !== name) {
-    throw badRequestError(
-      `cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`,
-    );
+    throw badRequestError(`cannot bind token for serviceaccount ${quote(name)} to pod running with different serviceaccount name.`);
   }
   const pod = existing(CORE.pods, namespace, ref, reader);
   const nodeName: string = pod.spec?.nodeName ?? '';

@@ -1,3 +1,4 @@
+import { quote } from '../../../../kube/go-text.ts';
 import type { UserInfo } from '../user.ts';
 
 /** Whom a token stands for, and what would make it stand for nobody. */
@@ -29,5 +30,5 @@ export function intersect(some: readonly string[], others: readonly string[]): s
 
 /** `["a" "b"]`: how Go prints a list of strings with %q. */
 export function quotedList(values: readonly string[]): string {
-  return `[${values.map((value) => JSON.stringify(value)).join(' ')}]`;
+  return `[${values.map(quote).join(' ')}]`;
 }

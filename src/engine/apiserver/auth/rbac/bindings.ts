@@ -1,3 +1,4 @@
+import { quote } from '../../../../kube/go-text.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import type { UserInfo } from '../user.ts';
 
@@ -98,12 +99,12 @@ export function describeBinding(binding: Binding, user: UserInfo): string {
   const { roleRef, namespace } = binding;
   const subject = binding.subjects.find((candidate) => appliesTo(candidate, user, namespace));
   const [kind, name] = namespace === '' ? ['ClusterRoleBinding', binding.name] : ['RoleBinding', `${binding.name}/${namespace}`];
-  return `${kind} ${JSON.stringify(name)} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${describeSubject(subject!, namespace)}`;
+  return `${kind} ${quote(name)} of ${roleRef.kind} ${quote(roleRef.name)} to ${describeSubject(subject!, namespace)}`;
 }
 
 function describeSubject(subject: Subject, bindingNamespace: string): string {
   const name = subject.kind === 'ServiceAccount' ? `${subject.name}/${subject.namespace || bindingNamespace}` : subject.name;
-  return `${subject.kind} ${JSON.stringify(name)}`;
+  return `${subject.kind} ${quote(name)}`;
 }
 
 function appliesTo(subject: Subject, user: UserInfo, bindingNamespace: string): boolean {

@@ -1,3 +1,4 @@
+import { quote } from '../../../../kube/go-text.ts';
 import type { GroupResource } from '../../../../kube/object.ts';
 import type { ObjectChange, ObjectReader } from '../../registry/objects.ts';
 import type { PolicyRule, UserInfo } from '../user.ts';
@@ -69,7 +70,7 @@ export class PolicyIndex {
   rulesOf(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | string {
     if (roleRef.kind === 'ClusterRole') return this.#clusterRole(roleRef.name) ?? `clusterrole.${RBAC_GROUP} "${roleRef.name}" not found`;
     if (roleRef.kind === 'Role') return this.#role(namespace, roleRef.name) ?? `role.${RBAC_GROUP} "${roleRef.name}" not found`;
-    return `unsupported role reference kind: ${JSON.stringify(roleRef.kind)}`;
+    return `unsupported role reference kind: ${quote(roleRef.kind)}`;
   }
 
   #clusterScope(): BindingIndex {

@@ -98,7 +98,7 @@ export function printAny(value: unknown): string {
   if (value === null || value === undefined) return '<nil>';
   if (Array.isArray(value)) return `[${value.map(printAny).join(' ')}]`;
   if (typeof value === 'number') return printNumber(value);
-  if (typeof value !== 'object') return String(value);
+  if (typeof value === 'string' || typeof value === 'boolean') return String(value);
   const fields = Object.entries(value).sort(([a], [b]) => compareText(a, b));
   return `map[${fields.map(([key, field]) => `${key}:${printAny(field)}`).join(' ')}]`;
 }

@@ -2,8 +2,17 @@ import { quote } from './go-text.ts';
 
 /** Times as Kubernetes writes them: RFC 3339 in UTC, to the second (metav1.Time) or the microsecond (metav1.MicroTime). */
 
+let lastSecond = NaN;
+let lastText = '';
+
+/** Writes within one second ask for the same text again and again, so the last one is kept. */
 export function formatTime(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(date.getTime() / 1000);
+  if (second !== lastSecond) {
+    lastText = `${date.toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastText;
 }
 
 export function formatMicroTime(date: Date): string {

@@ -53,7 +53,7 @@ export function applyConfiguration(live: KubeObject | undefined, config: KubeObj
   const result = unchanged ? deepCopy(bare) : options.decode(deepCopy(merged));
   updateLastApplied(manager, result, config);
   const updated = applier.entriesAfter(found, time);
-  if (updated.length > 0) result.metadata.managedFields = updated as ManagedFieldsEntry[];
+  if (updated.length > 0) result.metadata.managedFields = updated;
   return result;
 }
 

@@ -1,7 +1,7 @@
 import { deepEqual, isJsonObject } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import { inOrder, LEAF, nodeOf, type FieldSet } from './field-set.ts';
-import { itemsByElement } from './list-items.ts';
+import { elementOrNone, itemsByElement } from './list-items.ts';
 import { fieldElement } from './path-element.ts';
 import { sideOf, type ListType, type MapType, type ValueType } from './value-type.ts';
 
@@ -39,12 +39,21 @@ export function difference(type: ValueType, before: Json, after: Json, ignored?:
 }
 
 function compareFields(map: MapType, before: Json, after: Json, ignored: Ignored | undefined, out: Levels): void {
+  let shared = 0;
   for (const name in after) {
+    const now = after[name];
+    let then = before[name];
+    if (then !== undefined) {
+      // Names such as `constructor` find something in every object.
+      if (now === then) {
+        shared++;
+        continue;
+      }
+      if (Object.hasOwn(before, name)) shared++;
+      else then = undefined;
+    }
     const below = ignored?.[name];
     if (below === true) continue;
-    const now = after[name];
-    const then = Object.hasOwn(before, name) ? before[name] : undefined;
-    if (now === then) continue;
     const field = map.field(name);
     const type = field?.type ?? map.additional;
     if (type === undefined) continue;
@@ -52,6 +61,11 @@ function compareFields(map: MapType, before: Json, after: Json, ignored: Ignored
     if (then === undefined) addTo(out, 'changed', element, below === undefined ? everything(type, now) : partly(type, now, below));
     else compareValues(type, then, now, below, element, out);
   }
+  for (const _ in before) shared--;
+  if (shared !== 0) findRemoved(map, before, after, ignored, out);
+}
+
+function findRemoved(map: MapType, before: Json, after: Json, ignored: Ignored | undefined, out: Levels): void {
   for (const name in before) {
     if (Object.hasOwn(after, name)) continue;
     const below = ignored?.[name];
@@ -76,8 +90,8 @@ function compareValues(type: ValueType, then: Json, now: Json, ignored: Ignored 
   if (side !== before) {
     // The value became one of another kind: it changed itself, one kind's contents went and the other's came.
     self = true;
-    below.removed = contents(type, then);
-    below.changed = contents(type, now);
+    below.removed = contents(type, then, false);
+    below.changed = contents(type, now, false);
   } else if (side === 'scalar') self = !deepEqual(then, now);
   else if (side === 'map') self = compareMaps(type.map!, then, now, ignored, below);
   else self = compareLists(type.list!, then, now, below);
@@ -139,8 +153,7 @@ function compareItemValues(type: ValueType, then: Json, now: Json, element: stri
 
 /** A value that is new (or gone) with everything in it: its own step and all below. */
 function everything(type: ValueType, value: Json): FieldSet {
-  const below = contents(type, value);
-  return below === undefined ? LEAF : { '.': LEAF, ...inOrder(below) };
+  return typeof value === 'object' && value !== null ? (contents(type, value, true) ?? LEAF) : LEAF;
 }
 
 /** Like `everything`, where part of what is below cannot be owned; the value itself is not either. */
@@ -151,29 +164,36 @@ function partly(type: ValueType, value: Json, ignored: Ignored): FieldSet | unde
   return levels.changed && inOrder(levels.changed);
 }
 
-/** What is below a value; undefined when it is owned as a whole. */
-function contents(type: ValueType, value: Json): Level | undefined {
+/** What is below a value, in order, and with `self` its own step too; undefined when it is owned as a whole. */
+function contents(type: ValueType, value: Json, self: boolean): Level | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  if (Array.isArray(value)) return listContents(type, value);
+  if (Array.isArray(value)) return listContents(type, value, self);
   const { map } = type;
   if (map === undefined || map.atomic) return undefined;
   let level: Level | undefined;
+  let previous = '';
+  let ordered = true;
   for (const name in value) {
     const field = map.field(name);
     const fieldType = field?.type ?? map.additional;
     if (fieldType === undefined) continue;
     const item = value[name];
-    level ??= {};
+    level ??= self ? { '.': LEAF } : {};
     level[field?.element ?? fieldElement(name)] = typeof item === 'object' ? everything(fieldType, item) : LEAF;
+    if (name < previous) ordered = false;
+    previous = name;
   }
-  return level;
+  return level === undefined || ordered ? level : inOrder(level);
 }
 
-function listContents({ list }: ValueType, value: Json[]): Level | undefined {
+function listContents({ list }: ValueType, value: Json[], self: boolean): Level | undefined {
   if (list === undefined || list.atomic || value.length === 0) return undefined;
-  const level: Level = {};
-  for (const [element, items] of itemsByElement(list, value)) {
-    level[element] = items.length > 1 ? LEAF : everything(list.element, items[0]);
+  const level: Level = self ? { '.': LEAF } : {};
+  for (const item of value) {
+    const element = elementOrNone(list, item);
+    if (element === undefined) continue;
+    // Items that share a step cannot be told apart: they are owned together, as one.
+    level[element] = level[element] === undefined ? everything(list.element, item) : LEAF;
   }
-  return level;
+  return inOrder(level);
 }

@@ -21,7 +21,7 @@ function hasKeys(set: FieldSet): boolean {
 }
 
 export function isMember(node: FieldSet | undefined): boolean {
-  return node !== undefined && (node[SELF] !== undefined || !hasKeys(node));
+  return node !== undefined && (node === LEAF || node[SELF] !== undefined || !hasKeys(node));
 }
 
 /** Whether nothing is in the set. A root holds no "." of its own, so it is empty when it has no steps. */
@@ -78,49 +78,72 @@ function sorted(level: FieldSet): FieldSet {
 
 export function union(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
   if (a === undefined || a === b) return b;
-  if (b === undefined) return a;
-  const result: Draft = { ...a };
+  return b === undefined ? a : unionLevels(a, b, false);
+}
+
+function unionLevels(a: FieldSet, b: FieldSet, member: boolean): FieldSet {
+  const result: Draft = member ? { [SELF]: LEAF } : {};
   let added = false;
-  for (const element in b) {
+  for (const element in a) {
     if (element === SELF) continue;
-    const mine = a[element];
-    if (mine === undefined) {
-      result[element] = b[element];
-      added = true;
-    } else if (mine !== b[element]) {
-      const member = isMember(mine) || isMember(b[element]);
-      result[element] = nodeOf(member, union(childrenOf(mine), childrenOf(b[element])))!;
-    }
+    const other = b[element];
+    result[element] = other === undefined ? a[element] : unionNodes(a[element], other);
+  }
+  for (const element in b) {
+    if (element === SELF || a[element] !== undefined) continue;
+    result[element] = b[element];
+    added = true;
   }
   return added ? inOrder(result) : result;
 }
 
+function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b || !hasKeys(b)) return isMember(a) ? a : { [SELF]: LEAF, ...a };
+  if (!hasKeys(a)) return isMember(b) ? b : { [SELF]: LEAF, ...b };
+  return unionLevels(a, b, isMember(a) || isMember(b));
+}
+
 /** `a` without the members of `b`. What is below a removed member stays: only equal paths are removed. */
 export function difference(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
-  if (a === undefined || b === undefined || !intersects(a, b)) return a;
-  const result: Draft = {};
+  return a === undefined || b === undefined || !intersects(a, b) ? a : differenceLevels(a, b, false);
+}
+
+function differenceLevels(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
+  const result: Draft = member ? { [SELF]: LEAF } : {};
+  let found = false;
   for (const element in a) {
     if (element === SELF) continue;
     const other = b[element];
-    if (other === undefined) result[element] = a[element];
-    else {
-      const node = nodeOf(isMember(a[element]) && !isMember(other), difference(childrenOf(a[element]), childrenOf(other)));
-      if (node !== undefined) result[element] = node;
-    }
+    const node = other === undefined ? a[element] : differenceNodes(a[element], other);
+    if (node === undefined) continue;
+    result[element] = node;
+    found = true;
   }
-  return hasKeys(result) ? result : undefined;
+  return found ? result : member ? LEAF : undefined;
+}
+
+function differenceNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  const loses = isMember(a) && isMember(b);
+  if (!loses && !intersects(a, b)) return a;
+  return hasKeys(a) ? differenceLevels(a, b, isMember(a) && !loses) : loses ? undefined : a;
 }
 
 export function intersection(a: FieldSet | undefined, b: FieldSet | undefined): FieldSet | undefined {
-  if (a === undefined || b === undefined) return undefined;
-  const result: Draft = {};
+  return a === undefined || b === undefined ? undefined : intersectionLevels(a, b, false);
+}
+
+function intersectionLevels(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
+  const result: Draft = member ? { [SELF]: LEAF } : {};
+  let found = false;
   for (const element in a) {
     const other = b[element];
     if (element === SELF || other === undefined) continue;
-    const node = nodeOf(isMember(a[element]) && isMember(other), intersection(childrenOf(a[element]), childrenOf(other)));
-    if (node !== undefined) result[element] = node;
+    const node = intersectionLevels(a[element], other, isMember(a[element]) && isMember(other));
+    if (node === undefined) continue;
+    result[element] = node;
+    found = true;
   }
-  return hasKeys(result) ? result : undefined;
+  return found ? result : member ? LEAF : undefined;
 }
 
 /** Whether any path is in both; walks the smaller `b` and allocates nothing. */

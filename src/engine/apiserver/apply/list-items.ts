@@ -1,7 +1,7 @@
 import type { Json } from '../../../kube/object.ts';
 import { printStrings } from '../../../kube/go-text.ts';
-import { isJsonObject } from '../../../kube/json-value.ts';
-import { keyElement, valueElement } from './path-element.ts';
+import { getField, isJsonObject } from '../../../kube/json-value.ts';
+import { keyElement, singleKeyElement, valueElement } from './path-element.ts';
 import type { ListType } from './value-type.ts';
 
 /** An item that cannot be told from others, in the words of structured-merge-diff. */
@@ -17,6 +17,10 @@ export function itemElement(list: ListType, item: Json): string {
 }
 
 function keyedElement(list: ListType, item: Json): string {
+  if (list.keys.length === 1 && isJsonObject(item)) {
+    const value = getField(item, list.keys[0]);
+    if (value !== undefined) return singleKeyElement(list.keys[0], value);
+  }
   if (item === null) throw new ItemError('associative list with keys may not have a null element');
   if (!isJsonObject(item)) throw new ItemError('associative list with keys may not have non-map elements');
   const fields: [string, Json][] = [];
@@ -32,17 +36,22 @@ function keyedElement(list: ListType, item: Json): string {
   return keyElement(fields);
 }
 
+/** Like `itemElement`, undefined for an item that has none. */
+export function elementOrNone(list: ListType, item: Json): string | undefined {
+  try {
+    return itemElement(list, item);
+  } catch (error) {
+    if (error instanceof ItemError) return undefined;
+    throw error;
+  }
+}
+
 /** Items by their steps, in order of first appearance; items that repeat a step stand together. Unusable items are left out. */
 export function itemsByElement(list: ListType, items: readonly Json[]): Map<string, Json[]> {
   const byElement = new Map<string, Json[]>();
   for (const item of items) {
-    let element: string;
-    try {
-      element = itemElement(list, item);
-    } catch (error) {
-      if (error instanceof ItemError) continue;
-      throw error;
-    }
+    const element = elementOrNone(list, item);
+    if (element === undefined) continue;
     const same = byElement.get(element);
     if (same === undefined) byElement.set(element, [item]);
     else same.push(item);

@@ -13,18 +13,17 @@ export interface ManagedEntry {
   readonly subresource?: string;
 }
 
-/** An entry with its fields in the order that Kubernetes prints. */
+/** An entry with its fields in the order that Kubernetes prints. Assigned one by one: this runs on every write, and spreads cost most of it. */
 export function managedEntry(parts: Omit<ManagedEntry, 'fieldsType'>): ManagedEntry {
-  const { manager, operation, apiVersion, time, fieldsV1, subresource } = parts;
-  return {
-    ...(manager ? { manager } : {}),
-    operation,
-    apiVersion,
-    ...(time ? { time } : {}),
-    fieldsType: 'FieldsV1',
-    fieldsV1,
-    ...(subresource ? { subresource } : {}),
-  };
+  const entry: { -readonly [field in keyof ManagedEntry]?: ManagedEntry[field] } = {};
+  if (parts.manager) entry.manager = parts.manager;
+  entry.operation = parts.operation;
+  entry.apiVersion = parts.apiVersion;
+  if (parts.time) entry.time = parts.time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = parts.fieldsV1;
+  if (parts.subresource) entry.subresource = parts.subresource;
+  return entry as ManagedEntry;
 }
 
 /** Managers are told apart by these. One that applies is the same in all versions. */
@@ -91,6 +90,7 @@ function identity({ manager, operation, apiVersion, subresource }: ManagedEntry)
 
 /** Bounds the entries of clients that only update: the oldest of a version are put together, so that their fields stay owned. */
 export function capEntries(entries: ManagedEntry[]): ManagedEntry[] {
+  if (entries.length <= MAX_UPDATE_ENTRIES) return entries;
   const updaters = entries.filter((entry) => entry.operation === 'Update').sort(byAge);
   if (updaters.length <= MAX_UPDATE_ENTRIES) return entries;
   const kept = new Set(entries);

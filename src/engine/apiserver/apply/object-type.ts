@@ -53,9 +53,9 @@ export interface ObjectType {
   /** What an object of the kind holds before anything is set. In Go, structs and required lists are there from the start. */
   readonly empty: Json;
   /** Fields that cannot be owned through a subresource ('' is the object itself): the server's own, and what the subresource resets. */
-  ignored(subresource: string): Ignored;
+  readonly ignored: (subresource: string) => Ignored;
   /** Only what a subresource resets. */
-  reset(subresource: string): Ignored;
+  readonly reset: (subresource: string) => Ignored;
 }
 
 const OWNED_BY_SERVER = {

@@ -1,7 +1,7 @@
 import { isJsonObject, setField } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import { childrenOf, isEmptySet, isMember, type FieldSet } from './field-set.ts';
-import { itemElement, ItemError } from './list-items.ts';
+import { elementOrNone } from './list-items.ts';
 import { fieldElement } from './path-element.ts';
 import { sideOf, type ListType, type MapType, type ValueType } from './value-type.ts';
 
@@ -47,10 +47,6 @@ function fromList(list: ListType, value: Json[], set: FieldSet): Json {
 }
 
 function nodeFor(list: ListType, item: Json, set: FieldSet): FieldSet | undefined {
-  try {
-    return set[itemElement(list, item)];
-  } catch (error) {
-    if (error instanceof ItemError) return undefined;
-    throw error;
-  }
+  const element = elementOrNone(list, item);
+  return element === undefined ? undefined : set[element];
 }

@@ -79,10 +79,19 @@ export function recordUpdate(
   if (owned !== undefined) {
     const time = changed === undefined ? own?.time : formatTime(options.now());
     if (own !== undefined && own.time === time && own.fieldsV1 === owned) result.push(own);
-    else result.push(managedEntry({ ...self, time, fieldsV1: owned }));
+    else result.push(ownEntry(self, time, owned));
   }
   if (same && result.length === entries.length && entries.every((entry) => result.includes(entry))) return entries;
   return sortEntries(capEntries(result));
+}
+
+function ownEntry(
+  self: Pick<ManagedEntry, 'manager' | 'operation' | 'apiVersion' | 'subresource'>,
+  time: string | undefined,
+  fieldsV1: FieldSet,
+): ManagedEntry {
+  const { manager, operation, apiVersion, subresource } = self;
+  return managedEntry({ manager, operation, apiVersion, time, fieldsV1, subresource });
 }
 
 function without(set: FieldSet, changed: FieldSet | undefined, removed: FieldSet | undefined): FieldSet | undefined {

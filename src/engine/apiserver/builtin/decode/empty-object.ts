@@ -21,28 +21,11 @@ function emptyField({ type, omit }: GoField): Json {
   return omit === 'never' || type.form === 'special' ? zero(type) : undefined;
 }
 
+const ZERO_SCALARS: Partial<Record<GoType['form'], Json>> = { string: '', bool: false, int32: 0, int64: 0, float64: 0 };
+
 function zero(type: GoType): Json {
-  switch (type.form) {
-    case 'string':
-      return '';
-    case 'bool':
-      return false;
-    case 'int32':
-    case 'int64':
-    case 'float64':
-      return 0;
-    case 'struct':
-      return emptyStruct(type.definition);
-    case 'special':
-      return specialZero(type.definition);
-    case 'bytes':
-    case 'pointer':
-    case 'slice':
-    case 'map':
-    case 'any':
-    default:
-      return null;
-  }
+  if (type.form === 'struct') return emptyStruct(type.definition);
+  return type.form === 'special' ? specialZero(type.definition) : (ZERO_SCALARS[type.form] ?? null);
 }
 
 function specialZero(definition: string): Json {

@@ -1,22 +1,16 @@
 import { existsSync, writeFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { createAdmission } from '../engine/apiserver/admission/chain.ts';
-import { builtInPlugins } from '../engine/apiserver/admission/built-in-plugins.ts';
-import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
 import { authenticationConfigMap } from '../engine/apiserver/aggregator/authentication-config-map.ts';
-import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
-import { builtinResources } from '../engine/apiserver/builtin/index.ts';
 import { ensureFields, ensureObjects, kubernetesService, systemNamespaces, systemPriorityClasses } from '../engine/apiserver/bootstrap/system-objects.ts';
-import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts';
 import { Listener } from '../engine/apiserver/http/listener.ts';
-import { CustomDefinitions } from '../engine/apiserver/registry/custom-definitions.ts';
-import { ApiServer, createFoundation, type ServerFoundation } from '../engine/apiserver/server.ts';
-import { openStore, type DurableStore } from '../engine/store/durable-store.ts';
+import type { ApiServer, ServerFoundation } from '../engine/apiserver/server.ts';
+import { openStore } from '../engine/store/durable-store.ts';
 import { createSealer } from '../engine/store/sealer.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
+import { assembleServer } from './assemble-server.ts';
 import { kubeconfigPath } from './data-directory.ts';
 
 export interface EngineOptions {
@@ -65,7 +59,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   try {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
-    const assembled = assemble({ options, pki, store, auditPath });
+    const assembled = assembleServer({ version: options.version, log, pki, store, auditPath, keyFolder: join(data, 'pki') });
     const { server, foundation, aggregator, definitions } = assembled;
     closers.push(() => server.close(), () => assembled.audit.close(), () => aggregator.stop());
     definitions.start();
@@ -82,47 +76,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await stop();
     throw error;
   }
-}
-
-interface Assembled {
-  server: ApiServer;
-  foundation: ServerFoundation;
-  aggregator: Aggregator;
-  definitions: CustomDefinitions;
-  audit: FileAuditLog;
-}
-
-function assemble({ options, pki, store, auditPath }: { options: EngineOptions; pki: Pki; store: DurableStore; auditPath: string }): Assembled {
-  const { log } = options;
-  const foundation = createFoundation(store, builtinResources());
-  const { objects, core } = foundation;
-  const authorizer = new RbacAuthorizer(objects);
-  const onError = (error: unknown) => log.error('background work failed', { error });
-  const admission = createAdmission({
-    plugins: builtInPlugins({ writer: objects, authorizer, now: () => Date.now(), organizationsOf: () => [], onError }),
-  });
-  const aggregator = new Aggregator({
-    writer: objects,
-    clock: realClock,
-    identity: () => ({ certificate: pki.frontProxyClient.certificatePem, key: pki.frontProxyClient.keyPem }),
-    onError,
-  });
-  const definitions = new CustomDefinitions({ core, objects, deleteAll: async () => {}, log });
-  const audit = new FileAuditLog(auditPath);
-  const server = new ApiServer({
-    foundation,
-    authenticate: ({ certificate }) =>
-      certificate && { name: certificate.commonName, groups: [...certificate.organizations, 'system:authenticated'] },
-    impersonate: () => undefined,
-    authorizer,
-    admission,
-    custom: () => definitions.published(),
-    audit,
-    health: [{ name: 'ping', check: () => undefined }],
-    version: versionInfo(options.version),
-    log,
-  });
-  return { server, foundation, aggregator, definitions, audit };
 }
 
 async function bootstrap({ objects }: ServerFoundation, pki: Pki): Promise<void> {
@@ -177,23 +130,4 @@ function writeKubeconfig(data: string, url: string, pki: Pki): void {
   });
   writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
   renameSync(`${path}.tmp`, path);
-}
-
-/** Clients decide by these numbers what they may ask for: we speak Kubernetes 1.35. */
-function versionInfo(version: string): object {
-  return {
-    major: '1',
-    minor: '35',
-    emulationMajor: '1',
-    emulationMinor: '35',
-    minCompatibilityMajor: '1',
-    minCompatibilityMinor: '34',
-    gitVersion: `v1.35.4+tenantry-${version}`,
-    gitCommit: '',
-    gitTreeState: 'clean',
-    buildDate: '',
-    goVersion: '',
-    compiler: `node ${process.version}`,
-    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-  };
 }

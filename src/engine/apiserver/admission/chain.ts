@@ -26,6 +26,7 @@ export const UPSTREAM_ORDER: readonly string[] = [
   'ValidatingAdmissionPolicy',
   'ValidatingAdmissionWebhook',
   'ResourceQuota',
+  'RBACEscalation',
 ];
 
 export type AdmissionPhase = 'mutate' | 'validate';

@@ -1,4 +1,5 @@
 import { newUid } from '../../../lib/ids.ts';
+import type { AdmissionPlugin } from './admission.ts';
 import type { Catalog } from '../registry/catalog.ts';
 import { builtInPlugins, type BuiltInPluginOptions } from './built-in-plugins.ts';
 import { catalogDecode, catalogEquivalents, catalogResourceOfKind } from './catalog-ports.ts';
@@ -18,6 +19,8 @@ export interface ServerAdmissionOptions extends BuiltInPluginOptions {
   compile: CompileExpression;
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
+  /** Plugins of other parts of the server. */
+  extra?: readonly AdmissionPlugin[];
   observe?: AdmissionOptions['observe'];
   observeWebhook?: (observation: WebhookObservation) => void;
 }
@@ -43,5 +46,5 @@ export function serverAdmission(options: ServerAdmissionOptions): Admission {
   catalog.onChange(() => {
     for (const plugin of dynamic) plugin.resourcesChanged();
   });
-  return createAdmission({ plugins: [...builtInPlugins(options), ...dynamic], observe: options.observe });
+  return createAdmission({ plugins: [...builtInPlugins(options), ...dynamic, ...(options.extra ?? [])], observe: options.observe });
 }

@@ -14,7 +14,7 @@ type Known = Pick<Credentials, 'certificate' | 'frontProxyCommonName' | 'badCert
 const perSocket = new WeakMap<object, Known>();
 
 /** What a connection proved about its client, worked out once per connection. */
-export function credentialsOf(request: NodeRequest, authorities: ClientAuthorities): Credentials {
+export function credentialsOf(request: NodeRequest, headers: Credentials['headers'], authorities: ClientAuthorities): Credentials {
   const socket = tlsSocketOf(request);
   let known = perSocket.get(socket);
   if (known === undefined) {
@@ -24,7 +24,7 @@ export function credentialsOf(request: NodeRequest, authorities: ClientAuthoriti
   return {
     ...known,
     authorization: request.headers.authorization,
-    headers: request.headers as Credentials['headers'],
+    headers,
   };
 }
 

@@ -3,6 +3,7 @@ import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, ty
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { failure } from '../../../kube/status.ts';
+import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
 import { readBytes, type NodeRequest } from './body-reader.ts';
 import { credentialsOf, type ClientAuthorities } from './credentials.ts';
@@ -98,11 +99,12 @@ export class Listener {
   #incoming(request: NodeRequest, response: NodeResponse): Incoming {
     let controller: AbortController | undefined;
     const socket = request.socket as Socket;
+    const headers = distinctIdentityHeaders(request.headers as Incoming['headers'], request.rawHeaders);
     return {
       method: request.method ?? 'GET',
       url: request.url ?? '/',
-      headers: request.headers as Incoming['headers'],
-      identity: { credentials: credentialsOf(request, this.#options.authorities) },
+      headers,
+      identity: { credentials: credentialsOf(request, headers, this.#options.authorities) },
       body: {
         contentType: (request.headers['content-type'] as string | undefined) ?? '',
         read: async () => ({ bytes: await readBytes(request) }),

@@ -1,5 +1,8 @@
+import type { GroupResource } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
+import { SUPERUSER_GROUP } from '../auth/user.ts';
+import { storagePrefix } from '../registry/keys.ts';
 import type { Resource } from '../registry/resource.ts';
 import type { Entry } from '../../store/store.ts';
 import { collect } from './collect.ts';
@@ -10,6 +13,7 @@ import { validateListOptions } from './list-options.ts';
 import { presenterFor } from './presentation.ts';
 import { parseLimit } from './revisions.ts';
 import { selectionOf } from './selection.ts';
+import type { ParsedDeleteOptions } from './write-options.ts';
 
 const PARALLEL = 32;
 
@@ -31,7 +35,7 @@ async function deleteEntry(
   resource: Resource,
   request: ApiRequest,
   entry: Entry,
-  options: Awaited<ReturnType<typeof readDeleteOptions>>,
+  options: ParsedDeleteOptions,
 ): Promise<void> {
   const { name = '', namespace = '' } = core.cache.object(entry).metadata;
   try {
@@ -40,4 +44,31 @@ async function deleteEntry(
     // Somebody else was faster: that is what was asked for.
     if (!isStatusError(error, 'NotFound')) throw error;
   }
+}
+
+/** Deletes every object of a resource on behalf of the server itself, finalizers and admission respected. */
+export async function deleteAllObjects(core: ServerCore, groupResource: GroupResource): Promise<void> {
+  const resource = core.catalog.stored(groupResource);
+  if (resource === undefined) return;
+  const { entries } = await collect(core.store, { keyPrefix: storagePrefix(resource.storage), exact: false, identity: '' }, { limit: 0 });
+  const request = serverRequest(resource);
+  const options: ParsedDeleteOptions = { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' };
+  for (let start = 0; start < entries.length; start += PARALLEL) {
+    await Promise.all(entries.slice(start, start + PARALLEL).map((entry) => deleteEntry(core, resource, request, entry, options)));
+  }
+}
+
+function serverRequest(resource: Resource): ApiRequest {
+  const { group, version, resource: name } = resource;
+  return {
+    method: 'DELETE',
+    info: { isResource: true, path: '', verb: 'deletecollection', group, version, resource: name, subresource: '', rest: '', namespace: '', name: '' },
+    query: new URLSearchParams(),
+    headers: {},
+    user: { name: 'system:apiserver', groups: [SUPERUSER_GROUP] },
+    body: { contentType: '', read: () => Promise.resolve({ value: undefined }) },
+    signal: new AbortController().signal,
+    warnings: [],
+    auditAnnotations: {},
+  };
 }

@@ -172,8 +172,8 @@ function deletedResponse(
   options: ParsedDeleteOptions,
   deleted: Deleted,
 ): ApiResponse | Promise<ApiResponse> {
-  const cascading = options.propagationPolicy === 'Foreground' || options.orphanDependents === false;
-  const status = !deleted.gone && cascading ? 202 : 200;
+  // Accepted only for the old way of asking for a cascade: clients of the others expect 200.
+  const status = !deleted.gone && options.orphanDependents === false ? 202 : 200;
   if (deleted.gone && !returnsDeletedObject(resource)) return objectResponse(200, deletionStatus(resource, deleted.object));
   if (deleted.entry === undefined) return objectResponse(status, deleted.object);
   return entryResponse(status, deleted.entry, presenterFor(core, resource, request));

@@ -39,15 +39,14 @@ function checkedFields(resource: Resource, requirements: FieldRequirement[]): Fi
   for (const { field } of requirements) {
     if (field === 'metadata.name' || (field === 'metadata.namespace' && resource.namespaced)) continue;
     if (Object.hasOwn(resource.selectableFields, field)) continue;
+    const known = Object.keys(resource.selectableFields).length > 0;
     throw badRequestError(
-      `Unable to find "${groupVersionResource(resource)}" that match label selector "", field selector "${requirements.map((r) => r.field + r.operator + r.value).join(',')}": field label not supported: ${field}`,
+      known
+        ? `field label not supported: ${field}`
+        : `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
     );
   }
   return requirements;
-}
-
-function groupVersionResource({ group, version, resource }: Resource): string {
-  return `${group === '' ? '' : `${group}/`}${version}, Resource=${resource}`;
 }
 
 function fieldsMatch(core: ServerCore, resource: Resource, entry: Entry, requirements: FieldRequirement[]): boolean {

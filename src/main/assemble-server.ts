@@ -1,0 +1,123 @@
+import { serverAdmission } from '../engine/apiserver/admission/server-admission.ts';
+import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
+import { createIdentity, type Identity } from '../engine/apiserver/auth/identity.ts';
+import { impersonate } from '../engine/apiserver/auth/impersonation.ts';
+import { escalationPrevention } from '../engine/apiserver/auth/rbac/escalation-admission.ts';
+import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts';
+import { builtinResources } from '../engine/apiserver/builtin/index.ts';
+import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
+import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
+import { CustomDefinitions } from '../engine/apiserver/registry/custom-definitions.ts';
+import { ApiServer, createFoundation, type ForeignServers, type ServerFoundation } from '../engine/apiserver/server.ts';
+import type { DurableStore } from '../engine/store/durable-store.ts';
+import { realClock } from '../lib/clock.ts';
+import { newUid } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { parseCertificateRequest } from '../lib/pki/certificate-request.ts';
+import { FRONT_PROXY_COMMON_NAME, type Pki } from '../lib/pki/ensure-pki.ts';
+import { backupAnswer } from './backup-archive.ts';
+import { identityRoutes } from './identity-routes.ts';
+
+export interface AssembledServer {
+  server: ApiServer;
+  foundation: ServerFoundation;
+  aggregator: Aggregator;
+  definitions: CustomDefinitions;
+  identity: Identity;
+  audit: FileAuditLog;
+}
+
+export interface AssemblyOptions {
+  version: string;
+  log: Log;
+  pki: Pki;
+  store: DurableStore;
+  auditPath: string;
+  /** Where the files of `pki` are. */
+  keyFolder: string;
+}
+
+/** Everything an API server is made of, wired together. Nothing is started and nothing is written yet. */
+export function assembleServer({ version, log, pki, store, auditPath, keyFolder }: AssemblyOptions): AssembledServer {
+  const foundation = createFoundation(store, builtinResources());
+  const { objects, core } = foundation;
+  const onError = (error: unknown) => log.error('background work failed', { error });
+  const authorizer = new RbacAuthorizer(objects);
+  const identity = createIdentity({
+    reader: objects,
+    signingKey: pki.serviceAccountKeys.privateKey,
+    frontProxyNames: [FRONT_PROXY_COMMON_NAME],
+    now: () => realClock.now(),
+    newUid,
+    onRefused: (reason) => log.info('a credential was refused', { reason }),
+  });
+  const aggregator = new Aggregator({
+    writer: objects,
+    clock: realClock,
+    identity: () => ({ certificate: pki.frontProxyClient.certificatePem, key: pki.frontProxyClient.keyPem }),
+    onError,
+  });
+  const definitions = new CustomDefinitions({ core, objects, deleteAll: (resource) => deleteAllObjects(server.core, resource), log });
+  const audit = new FileAuditLog(auditPath);
+  const routes = identityRoutes({ identity, objects, authorizer });
+  const server = new ApiServer({
+    foundation,
+    authenticate: (credentials) => identity.authenticator.authenticate(credentials),
+    impersonate,
+    authorizer,
+    admission: serverAdmission({
+      writer: objects,
+      authorizer,
+      catalog: core.catalog,
+      now: () => Date.now(),
+      organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
+      compile: () => {
+        throw new Error('CEL comes with the next commit');
+      },
+      extra: [escalationPrevention(authorizer)],
+      onError,
+    }),
+    virtual: routes.virtual,
+    subresources: routes.subresources,
+    paths: new Map([...routes.paths, ['/tenantry/backup', () => backupAnswer(store, keyFolder)]]),
+    custom: () => definitions.published(),
+    foreign: foreignServers(aggregator),
+    audit,
+    health: [{ name: 'ping', check: () => undefined }],
+    version: versionInfo(version),
+    log,
+  });
+  return { server, foundation, aggregator, definitions, identity, audit };
+}
+
+function foreignServers(aggregator: Aggregator): ForeignServers {
+  return {
+    generation: () => aggregator.generation,
+    versions: () => aggregator.foreignVersions(),
+    documents: () => aggregator.foreignDocuments(),
+    answer: ({ info, raw, user }) => {
+      const target = aggregator.targetFor(info.path);
+      if (target === undefined || raw === undefined) return undefined;
+      return { status: 200, body: { kind: 'proxied', run: () => aggregator.proxy(raw.request, raw.response, user, target) } };
+    },
+  };
+}
+
+/** Clients decide by these numbers what they may ask for: we speak Kubernetes 1.35. */
+function versionInfo(version: string): object {
+  return {
+    major: '1',
+    minor: '35',
+    emulationMajor: '1',
+    emulationMinor: '35',
+    minCompatibilityMajor: '1',
+    minCompatibilityMinor: '34',
+    gitVersion: `v1.35.4+tenantry-${version}`,
+    gitCommit: '',
+    gitTreeState: 'clean',
+    buildDate: '',
+    goVersion: '',
+    compiler: `node ${process.version}`,
+    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  };
+}

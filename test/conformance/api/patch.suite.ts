@@ -1,0 +1,128 @@
+import { expect, it } from 'vitest';
+import type { Json } from '../../../src/kube/object.ts';
+import type { ApiSuiteContext } from './suite.ts';
+
+const MERGE = { contentType: 'application/merge-patch+json' };
+const JSON_PATCH = { contentType: 'application/json-patch+json' };
+const STRATEGIC = { contentType: 'application/strategic-merge-patch+json' };
+const APPLY = { contentType: 'application/apply-patch+yaml' };
+
+function deployment(name: string): Json {
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, labels: { a: '1' } },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: name } },
+      template: {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: 'one', image: 'one:1' }, { name: 'two', image: 'two:1' }] },
+      },
+    },
+  };
+}
+
+export function patchSuite({ target, path }: ApiSuiteContext): void {
+  const make = async (name: string) => (await target().request('POST', path('deployments'), deployment(name))).body;
+
+  it('a merge patch replaces lists and removes what is null', async () => {
+    await make('merge');
+    const { status, body } = await target().request(
+      'PATCH',
+      path('deployments', 'merge'),
+      { metadata: { labels: { a: null, b: '2' } }, spec: { template: { spec: { containers: [{ name: 'two', image: 'two:2' }] } } } },
+      MERGE,
+    );
+    expect(status).toBe(200);
+    expect(body.metadata.labels).toEqual({ b: '2' });
+    expect(body.spec.template.spec.containers.map((c: Json) => c.name)).toEqual(['two']);
+  });
+
+  it('a strategic merge patch merges lists by their key', async () => {
+    await make('strategic');
+    const { body } = await target().request(
+      'PATCH',
+      path('deployments', 'strategic'),
+      { spec: { template: { spec: { containers: [{ name: 'two', image: 'two:2' }, { name: 'one', $patch: 'delete' }] } } } },
+      STRATEGIC,
+    );
+    expect(body.spec.template.spec.containers).toMatchObject([{ name: 'two', image: 'two:2' }]);
+  });
+
+  it('a JSON patch applies its operations in order', async () => {
+    await make('json');
+    const { body } = await target().request(
+      'PATCH',
+      path('deployments', 'json'),
+      [
+        { op: 'test', path: '/spec/replicas', value: 2 },
+        { op: 'replace', path: '/spec/replicas', value: 5 },
+        { op: 'add', path: '/metadata/labels/new', value: 'x' },
+        { op: 'remove', path: '/metadata/labels/a' },
+      ],
+      JSON_PATCH,
+    );
+    expect(body.spec.replicas).toBe(5);
+    expect(body.metadata.labels).toEqual({ new: 'x' });
+  });
+
+  it('a JSON patch whose test fails changes nothing', async () => {
+    const { status, body } = await target().request('PATCH', path('deployments', 'json'), [{ op: 'test', path: '/spec/replicas', value: 99 }], JSON_PATCH);
+    expect(status).toBe(422);
+    expect(body.reason).toBe('Invalid');
+  });
+
+  it('an unknown patch type is an unsupported media type', async () => {
+    const { status, body } = await target().request('PATCH', path('deployments', 'json'), {}, { contentType: 'application/garbage' });
+    expect(status).toBe(415);
+    expect(body.reason).toBe('UnsupportedMediaType');
+  });
+
+  it('a patch with a stale resourceVersion is a conflict', async () => {
+    const { status } = await target().request('PATCH', path('deployments', 'json'), { metadata: { resourceVersion: '1' } }, MERGE);
+    expect(status).toBe(409);
+  });
+
+  it('apply creates, then owns, then removes what it no longer states', async () => {
+    const url = path('configmaps', 'applied');
+    const config = (data: Record<string, string>) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data });
+    const created = await target().request('PATCH', `${url}?fieldManager=one`, config({ a: '1', b: '2' }), APPLY);
+    expect(created.status).toBe(201);
+    expect(created.body.metadata.managedFields[0]).toMatchObject({ manager: 'one', operation: 'Apply' });
+    const updated = await target().request('PATCH', `${url}?fieldManager=one`, config({ a: '1' }), APPLY);
+    expect(updated.status).toBe(200);
+    expect(updated.body.data).toEqual({ a: '1' });
+  });
+
+  it('apply without a field manager is refused', async () => {
+    const { status, body } = await target().request('PATCH', path('configmaps', 'applied'), { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' } }, APPLY);
+    expect(status).toBe(422);
+    expect(body.message).toBe('PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch');
+  });
+
+  it('apply over the fields of another is a conflict unless forced', async () => {
+    const url = path('configmaps', 'applied');
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' }, data: { a: 'mine' } };
+    const refused = await target().request('PATCH', `${url}?fieldManager=two`, config, APPLY);
+    expect(refused.status).toBe(409);
+    expect(refused.body).toMatchObject({
+      reason: 'Conflict',
+      message: 'Apply failed with 1 conflict: conflict with "one": .data.a',
+      details: { causes: [{ reason: 'FieldManagerConflict', message: 'conflict with "one"', field: '.data.a' }] },
+    });
+    const forced = await target().request('PATCH', `${url}?fieldManager=two&force=true`, config, APPLY);
+    expect(forced.status).toBe(200);
+    expect(forced.body.data.a).toBe('mine');
+  });
+
+  it('scale reads and writes replicas', async () => {
+    await make('scaled');
+    const url = `${path('deployments', 'scaled')}/scale`;
+    const { body } = await target().request('GET', url);
+    expect(body).toMatchObject({ kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 2 }, status: { replicas: 0, selector: 'app=scaled' } });
+    const scaled = await target().request('PUT', url, { ...body, spec: { replicas: 7 } });
+    expect(scaled.body.spec.replicas).toBe(7);
+    expect((await target().request('GET', path('deployments', 'scaled'))).body.spec.replicas).toBe(7);
+  });
+}

@@ -1,6 +1,7 @@
 import type { Agent, RequestOptions } from 'node:https';
 import { deepCopy } from '../../../../kube/json-value.ts';
 import type { Json } from '../../../../kube/object.ts';
+import { parseStrict } from '../../../../kube/strict-json.ts';
 import type { ClientConfig, CompiledWebhook } from './compiled-webhook.ts';
 import { goHttpError } from './go-http-error.ts';
 import type { AdmissionReview } from './review.ts';
@@ -67,11 +68,18 @@ export class WebhookClient {
     if (!agent) this.#agents.set(webhook, (agent = new Agent({ keepAlive: true, maxFreeSockets: 8, timeout: IDLE_MS })));
     const { status, text } = await post(request, requestOptions(webhook, url, target, agent, signal), JSON.stringify(review));
     if (status < 200 || status > 206) throw new WebhookCallError(`failed to call webhook: ${serverStatusText(status, text)}`);
-    try {
-      return JSON.parse(text);
-    } catch (error) {
-      throw new WebhookCallError(`failed to call webhook: couldn't get version/kind; json parse error: ${(error as Error).message}`);
-    }
+    return parsedAnswer(status, text);
+  }
+}
+
+function parsedAnswer(status: number, text: string): Json {
+  if (text === '') {
+    throw new WebhookCallError(`failed to call webhook: 0-length response with status code: ${status} and content type: application/json`);
+  }
+  try {
+    return parseStrict(text);
+  } catch (error) {
+    throw new WebhookCallError(`failed to call webhook: couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }
 }
 
@@ -114,7 +122,12 @@ function requestOptions(
     ca: caBundle ? Buffer.from(caBundle, 'base64') : undefined,
     agent,
     signal,
-    headers: { host: url.hostHeader, accept: 'application/json, */*', 'content-type': 'application/json' },
+    headers: {
+      host: url.hostHeader,
+      'user-agent': 'kube-apiserver-admission',
+      accept: 'application/json, */*',
+      'content-type': 'application/json',
+    },
   };
 }
 

@@ -101,6 +101,12 @@ describe('mutatingWebhooks', () => {
       { allowed: true, patchType: 'JSONPatch' },
       'received invalid webhook response: webhook returned response.patchType but not response.patch',
     ],
+    [
+      'a patch that is no JSON',
+      { allowed: true, patchType: 'JSONPatch', patch: Buffer.from('xx').toString('base64') },
+      "received undecodable patch in webhook response: invalid character 'x' looking for beginning of value",
+    ],
+    ['another type of patch', { ...addLabel('a'), patchType: 'Merge' }, 'unsupported patch type "Merge"'],
   ])('refuse an answer with %s', async (_name, answer, message) => {
     const plugin = await serving(() => answer, [aWebhook()]);
     expect(await refusalOf(() => plugin.mutate!(labelled()))).toBe(

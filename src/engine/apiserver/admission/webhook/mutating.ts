@@ -1,6 +1,7 @@
 import { applyJsonPatch } from '../../../../kube/json-patch.ts';
 import { deepCopy, semanticEqual } from '../../../../kube/json-value.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
+import { parseStrict } from '../../../../kube/strict-json.ts';
 import type { AdmissionPlugin, AdmissionRequest, Reinvocation } from '../admission.ts';
 import { internalError } from '../internal-error.ts';
 import { WebhookCallError, WebhookClient } from './call.ts';
@@ -25,7 +26,13 @@ export function mutatingWebhooks(options: WebhookOptions): AdmissionPlugin & { r
     now: options.now ?? (() => performance.now()),
   };
 
-  async function dispatch(request: AdmissionRequest): Promise<void> {
+  /** Synchronous when the selectors and conditions of all webhooks leave the request out. */
+  function dispatch(request: AdmissionRequest): Promise<void> | void {
+    const concerns = (candidate: Candidate) => invocationFor(candidate, request, options.reader, options.equivalents) !== undefined;
+    if (index.candidates(request).some(concerns)) return dispatchAll(request);
+  }
+
+  async function dispatchAll(request: AdmissionRequest): Promise<void> {
     const reinvocation = (request.reinvocation ??= { requested: false, active: false, invoked: new Set(), again: new Set() });
     if (reinvocation.active && reinvocation.lastSeen !== JSON.stringify(request.object)) callAgain(reinvocation);
     for (const candidate of index.candidates(request)) {
@@ -102,7 +109,7 @@ function patchedObject(webhook: CompiledWebhook, { object }: Invocation, respons
 
 function decodedPatch(patch: string): Json[] {
   try {
-    const operations: unknown = JSON.parse(Buffer.from(patch, 'base64').toString());
+    const operations: unknown = parseStrict(Buffer.from(patch, 'base64'));
     if (!Array.isArray(operations)) throw new Error('json: cannot unmarshal object into Go value of type jsonpatch.Patch');
     return operations;
   } catch (error) {

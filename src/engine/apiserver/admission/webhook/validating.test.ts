@@ -128,6 +128,11 @@ describe('validatingWebhooks over HTTPS', () => {
       { raw: 'boom', code: 500 },
       'failed to call webhook: an error on the server ("boom") has prevented the request from succeeding',
     ],
+    [
+      'nothing',
+      { raw: '', code: 200 },
+      'failed to call webhook: 0-length response with status code: 200 and content type: application/json',
+    ],
     ['404', { raw: '', code: 404 }, 'failed to call webhook: the server could not find the requested resource'],
     [
       'a review without kind',
@@ -270,6 +275,11 @@ describe('validatingWebhooks match', () => {
     const webhook = aWebhook({ rules, namespaceSelector: { matchLabels: { env: 'prod' } } });
     expect(await called(webhook, aRequest('namespaces', aNamespace('new', { env: 'prod' })))).toBe(true);
     expect(await called(webhook, aRequest('namespaces', aNamespace('new', { env: 'dev' })))).toBe(false);
+  });
+
+  it('without a promise when their selectors leave the request out', () => {
+    const { plugin } = withWebhooks({ handler: ALLOW }, aWebhook({ namespaceSelector: { matchLabels: { env: 'prod' } } }));
+    expect(plugin.validate!(podCreation())).toBeUndefined();
   });
 
   it('what a changed configuration says', async () => {

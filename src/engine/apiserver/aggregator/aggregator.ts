@@ -109,12 +109,11 @@ export class Aggregator {
     return this.#generation;
   }
 
-  /** The same array until something changes. */
+  /** The same array until something changes. Servers that never answered are there too, without resources. */
   foreignVersions(): readonly ForeignVersion[] {
     return (this.#versions ??= this.#table
       .all()
-      .filter((api) => this.#resources.has(api.name))
-      .map((api) => ({ group: api.group, version: api.version, resources: this.#resources.get(api.name)!, current: api.available })));
+      .map((api) => ({ group: api.group, version: api.version, resources: this.#resources.get(api.name) ?? [], current: api.available })));
   }
 
   foreignDocuments(): readonly ForeignDocument[] {

@@ -6,6 +6,7 @@ import { startControlPlane } from '../../test/cluster/control-plane.ts';
 import { parseApiVersion, type KubeObject } from '../../src/kube/object.ts';
 import { recordDefaults } from './defaults.ts';
 import { schemasOf, structTable } from './definitions.ts';
+import { recordFieldSelectors } from './field-selectors.ts';
 import { readGoTypes } from './go-structs.ts';
 import { readOpenApi } from './openapi.ts';
 import { protobufTable } from './protobuf.ts';
@@ -31,6 +32,7 @@ async function record(server: Server): Promise<void> {
   const go = readGoTypes(MODULE_FOLDER);
   const openapi = await readOpenApi(server);
   const resources = await readResources(server, openapi.v2);
+  await recordFieldSelectors(server, resources);
   write('schemas.json', schemasOf(openapi.v2, go));
   const structs = structTable(rootsOf(openapi.v2), go);
   write('structs.json', structs);

@@ -1,2 +1,3 @@
-export { builtinResources } from './resources.ts';
-export { readRecorded, readRecordedJson } from './recorded.ts';
+export { builtinResources, type BuiltinOptions } from './resources.ts';
+export { readRecorded, readRecordedJson, recordedFiles } from './recorded.ts';
+export { ServiceAllocator, type ServiceAllocatorOptions } from './service-allocator.ts';

@@ -1,11 +1,17 @@
 import type { Schema } from '../../../kube/schema.ts';
-import type { Resource, Strategy, Subresource, TableColumn } from '../registry/resource.ts';
+import type { Resource, Subresource, TableColumn } from '../registry/resource.ts';
+import { autoscalerFromV2, autoscalerToV2 } from './conversion/autoscalers.ts';
+import { eventFromCore, eventToCore } from './conversion/events.ts';
 import { objectDecoder } from './decode/decode.ts';
 import { emptyObject } from './decode/empty-object.ts';
 import { columnsOf, type ColumnRecord } from './columns/columns.ts';
 import { readRecordedJson } from './recorded.ts';
-import { standardStrategy } from './strategy/standard.ts';
+import { SCALABLE } from './scale.ts';
 import { resolveBuiltin, schemaOf } from './schemas.ts';
+import { selectableFields } from './selectable-fields.ts';
+import { ServiceAllocator } from './service-allocator.ts';
+import { behaviours } from './strategy/kinds.ts';
+import { standardStrategy, type KindBehaviour } from './strategy/standard.ts';
 
 /** What the generator records of one resource. */
 export interface ResourceRecord {
@@ -25,28 +31,55 @@ export interface ResourceRecord {
   selectableFields?: string[];
 }
 
-/** Every resource that kube-apiserver serves by itself, in the order of its discovery. Schemas, columns and decoders are made when first used. */
-export function builtinResources(): Resource[] {
-  const records = readRecordedJson('resources.json') as ResourceRecord[];
-  return records.map((record) => toResource(record));
+export interface BuiltinOptions {
+  /** Gives Services their addresses and ports; one with Kubernetes' own ranges if absent. It must `follow` the stored Services. */
+  services?: ServiceAllocator;
 }
 
-function toResource(record: ResourceRecord): Resource {
+/** Every resource that kube-apiserver serves by itself, in the order of its discovery. Schemas, columns and decoders are made when first used. */
+export function builtinResources(options: BuiltinOptions = {}): Resource[] {
+  const records = readRecordedJson('resources.json') as ResourceRecord[];
+  const kinds = behaviours(options.services ?? new ServiceAllocator());
+  return records.map((record) => toResource(record, kinds[`${record.group}/${record.resource}`] ?? {}));
+}
+
+/** What is stored in another form than its own. */
+const CONVERTED: Record<string, Partial<Pick<Resource, 'storage' | 'toStorage' | 'fromStorage'>>> = {
+  'autoscaling/v1/horizontalpodautoscalers': {
+    storage: { group: 'autoscaling', resource: 'horizontalpodautoscalers', version: 'v2' },
+    toStorage: autoscalerToV2,
+    fromStorage: autoscalerFromV2,
+  },
+  'events.k8s.io/v1/events': {
+    storage: { group: '', resource: 'events', version: 'v1' },
+    toStorage: eventToCore,
+    fromStorage: eventFromCore,
+  },
+};
+
+function toResource(record: ResourceRecord, behaviour: KindBehaviour): Resource {
+  const { group, version, kind, resource: plural } = record;
   let columns: TableColumn[] | undefined;
-  return {
-    group: record.group,
-    version: record.version,
-    kind: record.kind,
-    listKind: record.listKind ?? `${record.kind}List`,
-    resource: record.resource,
+  const resource: Resource = {
+    group,
+    version,
+    kind,
+    listKind: record.listKind ?? `${kind}List`,
+    resource: plural,
     singular: record.singular,
     shortNames: record.shortNames ?? [],
     categories: record.categories ?? [],
     namespaced: record.namespaced,
     verbs: record.verbs,
     subresources: record.subresources ?? [],
-    storage: { group: record.group, resource: record.resource, version: record.version },
-    strategy: strategyFor(record),
+    storage: { group, resource: plural, version },
+    ...CONVERTED[`${group}/${version}/${plural}`],
+    strategy: standardStrategy({
+      kind: { group, kind },
+      decode: objectDecoder(record.definition, kind),
+      hasStatus: record.subresources?.some((subresource) => subresource.name === 'status') ?? false,
+      behaviour,
+    }),
     get schema(): Schema {
       return schemaOf(record.definition);
     },
@@ -55,41 +88,9 @@ function toResource(record: ResourceRecord): Resource {
     get columns(): TableColumn[] {
       return (columns ??= columnsOf(record));
     },
-    selectableFields: {},
+    selectableFields: selectableFields(record.selectableFields ?? []),
   };
-}
-
-const TRACKS_GENERATION: ReadonlySet<string> = new Set([
-  'admissionregistration.k8s.io/mutatingwebhookconfigurations',
-  'admissionregistration.k8s.io/validatingadmissionpolicies',
-  'admissionregistration.k8s.io/validatingadmissionpolicybindings',
-  'admissionregistration.k8s.io/validatingwebhookconfigurations',
-  'apiextensions.k8s.io/customresourcedefinitions',
-  'apps/daemonsets',
-  'apps/deployments',
-  'apps/replicasets',
-  'apps/statefulsets',
-  'batch/cronjobs',
-  'batch/jobs',
-  '/pods',
-  '/podtemplates',
-  '/replicationcontrollers',
-  'discovery.k8s.io/endpointslices',
-  'flowcontrol.apiserver.k8s.io/flowschemas',
-  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations',
-  'networking.k8s.io/ingressclasses',
-  'networking.k8s.io/ingresses',
-  'networking.k8s.io/networkpolicies',
-  'policy/poddisruptionbudgets',
-  'resource.k8s.io/deviceclasses',
-  'resource.k8s.io/resourceslices',
-  'scheduling.k8s.io/priorityclasses',
-]);
-
-function strategyFor(record: ResourceRecord): Strategy {
-  return standardStrategy({
-    decode: objectDecoder(record.definition, record.kind),
-    hasStatus: record.subresources?.some((subresource) => subresource.name === 'status') ?? false,
-    tracksGeneration: TRACKS_GENERATION.has(`${record.group}/${record.resource}`),
-  });
+  const scale = SCALABLE[`${group}/${plural}`];
+  if (scale) resource.scale = scale;
+  return resource;
 }

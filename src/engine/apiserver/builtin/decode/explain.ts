@@ -1,8 +1,8 @@
 import type { Json } from '../../../../kube/object.ts';
+import { canonicalMicroTime, canonicalTime, timeError } from '../../../../kube/time.ts';
 import { isInteger } from './codec.ts';
 import { fieldsOf, type GoType } from './go-type.ts';
-import { canonicalQuantity } from './quantity.ts';
-import { canonicalMicroTime, canonicalTime, timeError } from './time.ts';
+import { quantityError } from './quantity.ts';
 
 /** Where the walk is: the innermost struct and the JSON names of the fields that lead here, as Go's decoder keeps them. */
 interface Place {
@@ -117,19 +117,16 @@ function explainSchema(value: Json): string | undefined {
   return isObject(value) ? explain(schema, value, { struct: '', fields: [] }) : undefined;
 }
 
+const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
+const MICRO_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
+
 function explainTime(value: Json, micro: boolean): string | undefined {
   if (typeof value !== 'string') return wrongType(value, 'string', { struct: '', fields: [] });
-  return (micro ? canonicalMicroTime(value) : canonicalTime(value)) === undefined ? timeError(value, micro) : undefined;
+  if (canonicalTime(value) === undefined) return micro ? timeError(value).replace(TIME_LAYOUT, MICRO_LAYOUT) : timeError(value);
+  if (!micro || canonicalMicroTime(value) !== undefined) return undefined;
+  return `parsing time ${JSON.stringify(value)} as "${MICRO_LAYOUT}": cannot parse ${JSON.stringify(value.slice(19))} as ".000000"`;
 }
 
-const QUANTITY_SPLIT = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
-
 function explainQuantity(value: Json): string | undefined {
-  const text = typeof value === 'string' ? value.trim() : JSON.stringify(value);
-  if (canonicalQuantity(text) !== undefined) return undefined;
-  const match = QUANTITY_SPLIT.exec(text);
-  if (!match) return `quantities must match the regular expression '${QUANTITY_SPLIT.source}'`;
-  return /^[+-]?\d*\.?\d*$/.test(match[1]) && /\d/.test(match[1])
-    ? "unable to parse quantity's suffix"
-    : 'unable to parse numeric part of quantity';
+  return quantityError(typeof value === 'string' ? value : JSON.stringify(value));
 }

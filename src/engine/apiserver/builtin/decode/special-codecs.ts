@@ -1,8 +1,8 @@
 import type { Json } from '../../../../kube/object.ts';
+import { canonicalMicroTime, canonicalTime } from '../../../../kube/time.ts';
 import { codecFor, type Codec, type Scan } from './codec.ts';
 import { goType } from './go-type.ts';
-import { canonicalQuantity } from './quantity.ts';
-import { canonicalMicroTime, canonicalTime } from './time.ts';
+import { quantityOrNothing } from './quantity.ts';
 import { mismatch } from './type-mismatch.ts';
 
 const SCHEMA = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps';
@@ -31,8 +31,7 @@ export function specialCodec(definition: string): Codec {
 }
 
 function decodeQuantity(value: Json): Json {
-  if (typeof value === 'number') return canonicalQuantity(String(value)) ?? mismatch();
-  return typeof value === 'string' ? (canonicalQuantity(value.trim()) ?? mismatch()) : mismatch();
+  return typeof value === 'number' || typeof value === 'string' ? (quantityOrNothing(value) ?? mismatch()) : mismatch();
 }
 
 function textIn(value: Json, canonical: (text: string) => string | undefined): string {

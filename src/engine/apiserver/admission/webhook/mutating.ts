@@ -28,7 +28,12 @@ export function mutatingWebhooks(options: WebhookOptions): AdmissionPlugin & { r
 
   /** Synchronous when the selectors and conditions of all webhooks leave the request out. */
   function dispatch(request: AdmissionRequest): Promise<void> | void {
-    const concerns = (candidate: Candidate) => invocationFor(candidate, request, options.reader, options.equivalents) !== undefined;
+    const concerns = (candidate: Candidate) => {
+      const invocation = invocationFor(candidate, request, options.reader, options.equivalents);
+      // Converted again when its turn comes; a failure is told then.
+      if (invocation instanceof Promise) invocation.catch(() => {});
+      return invocation !== undefined;
+    };
     if (index.candidates(request).some(concerns)) return dispatchAll(request);
   }
 

@@ -27,7 +27,11 @@ export function validatingWebhooks(options: WebhookOptions): AdmissionPlugin & {
     const selected: Selected[] = [];
     for (const candidate of index.candidates(request)) {
       const invocation = invocationFor(candidate, request, options.reader, options.equivalents);
-      if (invocation instanceof Promise) return dispatchAll(request);
+      if (invocation instanceof Promise) {
+        // Converted again when its turn comes; a failure is told then.
+        invocation.catch(() => {});
+        return dispatchAll(request);
+      }
       if (invocation) selected.push({ candidate, invocation });
     }
     if (selected.length > 0) return askAll(request, selected);

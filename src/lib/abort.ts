@@ -72,6 +72,7 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
       signal?.removeEventListener('abort', onAbort);
       resolve();
     });
+    timer.hold?.();
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -4,12 +4,14 @@ export interface Clock {
   now(): number;
   /** Milliseconds that never go back: for durations and deadlines. */
   monotonic(): number;
-  /** Calls back once after `ms`. Does not keep the process alive: what must finish is awaited by someone. */
+  /** Calls back once after `ms`. Does not keep the process alive unless it is held. */
   setTimer(ms: number, callback: () => void): Timer;
 }
 
 export interface Timer {
   cancel(): void;
+  /** Keeps the process alive until it fires: somebody waits for it. */
+  hold?(): void;
 }
 
 /** Timers of Node overflow above this and fire at once. */
@@ -21,6 +23,6 @@ export const realClock: Clock = {
   setTimer(ms, callback) {
     const handle = setTimeout(callback, Math.min(Math.max(ms, 0), LONGEST_TIMER));
     handle.unref();
-    return { cancel: () => clearTimeout(handle) };
+    return { cancel: () => clearTimeout(handle), hold: () => void handle.ref() };
   },
 };

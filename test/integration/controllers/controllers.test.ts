@@ -176,7 +176,6 @@ test('custom objects are owners and dependents as soon as their kind is served',
   await makeMap(namespace, 'of-widget', [ownerReference(owner)]);
   const map = await makeMap(namespace, 'map');
   await widgets.create({ metadata: { name: 'of-map', ownerReferences: [ownerReference(map)] } });
-  await new Promise((resolve) => setTimeout(resolve, 300));
   await widgets.delete('w');
   await maps(namespace).delete('map');
   await gone(maps(namespace), 'of-widget');

@@ -4,12 +4,14 @@ import type { ResourceClient } from '../../../client/resource-client.ts';
 import { apiVersionOf } from '../../../kube/kind.ts';
 import type { KubeObject, OwnerReference } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
+import type { AbsentOwners } from './absent-owners.ts';
 import { blockingDependents, FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type GraphNode, type Identity, type OwnershipGraph } from './graph.ts';
 import { decide, ownerState, type CheckedReference } from './references.ts';
 
 export interface CollectorPorts {
   client: Client;
   graph: OwnershipGraph;
+  absentOwners: AbsentOwners;
   resourceOf(apiVersion: string, kind: string): DiscoveredResource | undefined;
   wake(uid: string): void;
   /** The kind is not served (yet): come again when the served resources change. */
@@ -101,10 +103,14 @@ export class Collector {
     }
     // A cluster-scoped object cannot have a namespaced owner: there is no namespace to look in, and no retry helps.
     if (resource.namespaced && node.identity.namespace === '') return undefined;
-    const owner = await getOrUndefined(this.#objects(resource, node.identity.namespace), reference.name);
-    const state = ownerState(owner, reference.uid);
-    if (state === 'absent' && resource.namespaced) await this.#reportOwnerElsewhere(node, resource, reference);
-    return state;
+    const { apiVersion, kind, name, uid } = reference;
+    const identity = { apiVersion, kind, name, uid, namespace: resource.namespaced ? node.identity.namespace : '' };
+    if (this.#ports.absentOwners.has(identity)) return 'absent';
+    const state = ownerState(await getOrUndefined(this.#objects(resource, identity.namespace), name), uid);
+    if (state !== 'absent') return state;
+    if (resource.namespaced) await this.#reportOwnerElsewhere(node, resource, reference);
+    this.#ports.absentOwners.add(identity);
+    return 'absent';
   }
 
   async #reportOwnerElsewhere(node: GraphNode, resource: DiscoveredResource, reference: OwnerReference): Promise<void> {

@@ -3,6 +3,7 @@ import type { OwnerReference } from '../../../kube/object.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import type { Environment, Running } from '../environment.ts';
 import type { ResourceMonitors } from '../resource-monitors/resource-monitors.ts';
+import { AbsentOwners } from './absent-owners.ts';
 import { Collector } from './collector.ts';
 import { OwnershipGraph, type GraphNode } from './graph.ts';
 
@@ -12,10 +13,12 @@ export function garbageCollector(environment: Environment, monitors: ResourceMon
   const waitingForKinds = new Set<string>();
   const wake = (uid: string): void => controller.queue.add(uid);
   const invalidNamespace = (dependent: GraphNode, reference: OwnerReference): void => reportNamespace(events, dependent, reference);
-  const graph = new OwnershipGraph({ wake, invalidNamespace });
+  const absentOwners = new AbsentOwners();
+  const graph = new OwnershipGraph({ wake, absent: (identity) => absentOwners.add(identity), invalidNamespace });
   const collector = new Collector({
     client,
     graph,
+    absentOwners,
     resourceOf: (apiVersion, kind) => monitors.resourceOf(apiVersion, kind),
     wake,
     waitForKind: (uid) => waitingForKinds.add(uid),

@@ -4,12 +4,15 @@ import { blockingDependents, OwnershipGraph, type Identity } from './graph.ts';
 
 let woken: string[];
 let misplaced: string[];
+let absent: string[];
 let graph: OwnershipGraph;
 beforeEach(() => {
   woken = [];
   misplaced = [];
+  absent = [];
   graph = new OwnershipGraph({
     wake: (uid) => woken.push(uid),
+    absent: ({ uid }) => absent.push(uid),
     invalidNamespace: (dependent, reference) => misplaced.push(`${dependent.identity.uid}->${reference.uid}`),
   });
 });
@@ -46,6 +49,7 @@ test('dependents are woken when their owner goes, and the graph forgets what nob
   takeWoken();
   graph.remove('owner');
   expect(takeWoken()).toEqual(['child']);
+  expect(absent).toEqual(['owner']);
   graph.remove('child');
   expect(graph.size).toBe(0);
 });

@@ -31,6 +31,8 @@ export const ORPHAN_FINALIZER = 'orphan';
 export interface GraphOutlets {
   /** Somebody should decide about this object. */
   wake(uid: string): void;
+  /** An owner of others is gone. */
+  absent(identity: Identity): void;
   /** The owner exists, in another namespace than the object that names it. */
   invalidNamespace(dependent: GraphNode, reference: OwnerReference): void;
 }
@@ -101,6 +103,7 @@ export class OwnershipGraph {
     const node = this.#nodes.get(uid);
     if (!node) return;
     this.#nodes.delete(uid);
+    if (node.dependents.size > 0) this.#outlets.absent(node.identity);
     for (const dependent of node.dependents) this.#outlets.wake(dependent.identity.uid);
     for (const reference of node.owners) {
       const owner = this.#nodes.get(reference.uid);

@@ -41,13 +41,18 @@ export function resourceQuotaController(environment: Environment, monitors: Reso
     concurrency: 5,
     reconcile: (key, { signal }) => recount(environment, monitors, arithmetic, key, signal),
   });
+  // Asked for with every change of a Pod: worked out once per version of a quota.
+  const trackedBy = new WeakMap<KubeObject, Set<string>>();
+  const tracks = (quota: KubeObject, id: string): boolean => {
+    let ids = trackedBy.get(quota);
+    if (!ids) trackedBy.set(quota, (ids = new Set(arithmetic.trackedResources(quota).map(idOf))));
+    return ids.has(id);
+  };
   const changed = (resource: Kind, object: KubeObject): void => {
     if (object.metadata.namespace === undefined) return;
     for (const quota of quotas.byIndex('namespace', object.metadata.namespace)) {
-      const counts = arithmetic
-        .trackedResources(quota)
-        .some(({ group, resource: plural }) => group === resource.group && plural === resource.plural);
-      if (counts) controller.queue.addAfter(keyOf(quota), RECOUNT_AFTER_MS);
+      const id = idOf({ group: resource.group, resource: resource.plural });
+      if (tracks(quota, id)) controller.queue.addAfter(keyOf(quota), RECOUNT_AFTER_MS);
     }
   };
   monitors.listen({

@@ -114,10 +114,12 @@ async function listen(options: EngineOptions, pki: Pki, server: ApiServer, log: 
   }
 }
 
-/** The `kubernetes` Service leads to where we listen now. */
+/** The `kubernetes` Service leads to where we listen now. Endpoints may not be loopback addresses: then it has none. */
 async function announce({ objects }: ServerFoundation, address: string, port: number): Promise<void> {
   const [service, slice] = kubernetesService(CLUSTER_SERVICE_IP, address, port);
-  await Promise.all([ensureObjects(objects, [service]), ensureFields(objects, slice, ['endpoints', 'ports'])]);
+  const isLoopback = address === '::1' || address.startsWith('127.');
+  await ensureObjects(objects, [service]);
+  if (!isLoopback) await ensureFields(objects, slice, ['endpoints', 'ports']);
 }
 
 function writeKubeconfig(data: string, url: string, pki: Pki): void {

@@ -57,8 +57,8 @@ export class StagedStore implements Store {
     return this.#view.range(prefix, options);
   }
 
-  count(prefix: string): number {
-    return this.#view.count(prefix);
+  count(prefix: string, after?: string): number {
+    return this.#view.count(prefix, after);
   }
 
   put(key: string, expected: number, encode: (revision: number) => EncodedValue): Promise<Entry> {

@@ -45,6 +45,8 @@ export function standardSubresources(core: ServerCore, objects: ObjectWriter): M
   ]);
 }
 
+const NEEDS_NAME = new Set(['get', 'update', 'patch', 'delete']);
+
 export function dispatchResource(routes: Routes, request: ApiRequest): Answer {
   const { info } = request;
   const resource = routes.core.catalog.find(info.group, info.version, info.resource);
@@ -57,6 +59,7 @@ export function dispatchResource(routes: Routes, request: ApiRequest): Answer {
     return virtual(request, resource);
   }
   if (!resource.verbs.includes(info.verb)) throw methodNotAllowed();
+  if (info.name === '' && NEEDS_NAME.has(info.verb)) throw methodNotAllowed();
   // Only lists and watches may span namespaces; anything with a name needs to know whose.
   if (resource.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') throw methodNotAllowed();
   return dispatchVerb(routes, request, resource);

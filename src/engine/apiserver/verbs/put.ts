@@ -6,7 +6,7 @@ import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
 import { fitNamespace, wipeSystemFields } from './system-fields.ts';
-import { updateObject, type Updated } from './update.ts';
+import { fitToPath, updateObject, type Updated } from './update.ts';
 import { fieldManagerOf, writeOptions } from './write-options.ts';
 
 /** PUT of the whole object, or of one subresource that has the shape of its object (status, approval, finalize ...). */
@@ -14,6 +14,7 @@ export async function put(core: ServerCore, resource: Resource, request: ApiRequ
   const options = writeOptions(request, 'UpdateOptions');
   const body = await readBody(request);
   const object = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
+  fitToPath(resource, request, object);
   const manager = fieldManagerOf(options, request);
   let first = true;
   const updated = await updateObject(core, resource, request, {

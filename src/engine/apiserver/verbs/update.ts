@@ -81,7 +81,8 @@ async function attemptUpdate(
     if (mutating !== undefined) await mutating;
     let next = admission.object!;
     if (next !== wanted) next = resource.strategy.decode(next, resource.version);
-    prepare(core, resource, request, next, old, subresource);
+    // Scale is a view of the object itself: for the kind, writing it is writing the object.
+    prepare(core, resource, request, next, old, subresource === 'scale' ? '' : subresource);
     admission.object = next;
     const validating = core.admission.validate(admission);
     if (validating !== undefined) await validating;
@@ -97,7 +98,8 @@ export function servedObject(core: ServerCore, resource: Resource, entry: Entry)
   return resource.fromStorage === undefined ? object : resource.fromStorage(structuredClone(object));
 }
 
-function checkIdentity(core: ServerCore, resource: Resource, request: ApiRequest, next: KubeObject, entry: Entry): void {
+/** The object that is written must be the one that the path names. */
+export function fitToPath(resource: Resource, request: ApiRequest, next: KubeObject): void {
   const { metadata } = next;
   const { name, namespace } = request.info;
   if (metadata.name === undefined || metadata.name === '') metadata.name = name;
@@ -108,6 +110,12 @@ function checkIdentity(core: ServerCore, resource: Resource, request: ApiRequest
     throw badRequestError(`the namespace of the object (${metadata.namespace}) does not match the namespace on the request (${namespace})`);
   }
   fitNamespace(resource, next, namespace);
+}
+
+function checkIdentity(core: ServerCore, resource: Resource, request: ApiRequest, next: KubeObject, entry: Entry): void {
+  fitToPath(resource, request, next);
+  const { metadata } = next;
+  const { name } = request.info;
   const revision = metadata.resourceVersion ?? '';
   if (revision === '' || revision === '0') {
     if (!resource.strategy.allowUnconditionalUpdate) {

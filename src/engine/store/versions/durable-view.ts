@@ -71,8 +71,9 @@ export class DurableView {
     return { entries, revision, more };
   }
 
-  count(prefix: string): number {
-    return this.#index.count(prefix, endOfPrefix(prefix));
+  count(prefix: string, after?: string): number {
+    // The smallest key behind another one is that key with a zero character.
+    return this.#index.count(after === undefined ? prefix : `${after}\u0000`, endOfPrefix(prefix));
   }
 
   eventsAfter(revision: number, limit?: number): StoreEvent[] {

@@ -44,7 +44,7 @@ export class MemoryObjects implements ObjectWriter {
   async create(resource: GroupResource, object: KubeObject): Promise<KubeObject> {
     const { namespace = '', name = '' } = object.metadata;
     if (this.get(resource, namespace, name)) throw alreadyExistsError(resource, name);
-    return this.put(resource, object);
+    return this.put(resource, structuredClone(object));
   }
 
   async update(

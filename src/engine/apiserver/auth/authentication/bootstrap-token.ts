@@ -35,7 +35,7 @@ export class BootstrapTokenAuthenticator implements TokenAuthenticator {
       user: { name: `system:bootstrap:${id}`, groups: [...groups, 'system:authenticated'] },
       audiences,
       expires: expiration === '' ? undefined : Date.parse(expiration),
-      dependsOn: [secret.metadata.uid!],
+      dependsOn: [{ resource: 'secrets', uid: secret.metadata.uid! }],
     };
   }
 

@@ -3,7 +3,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { ObjectReader } from '../../registry/objects.ts';
 import { checkSignature, parseToken, type VerificationKey } from './json-web-token.ts';
 import { serviceAccountUser, serviceAccountUserName, splitServiceAccountName } from './service-account-identity.ts';
-import { CORE, intersect, quotedList, type TokenAuthenticator, type TokenIdentity } from './token-authenticator.ts';
+import { CORE, intersect, quotedList, type Dependency, type TokenAuthenticator, type TokenIdentity } from './token-authenticator.ts';
 
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 const CLAIM = 'kubernetes.io/serviceaccount/';
@@ -51,7 +51,7 @@ export class LegacyTokenAuthenticator implements TokenAuthenticator {
     return { user, audiences, dependsOn };
   }
 
-  #checkObjects(text: string, { namespace, secretName, name, uid }: LegacyClaims): string[] {
+  #checkObjects(text: string, { namespace, secretName, name, uid }: LegacyClaims): Dependency[] {
     const { reader } = this.#options;
     const secret = reader.get(CORE.secrets, namespace, secretName);
     if (!secret || secret.metadata.deletionTimestamp !== undefined) throw new Error('Token has been invalidated');
@@ -65,7 +65,10 @@ export class LegacyTokenAuthenticator implements TokenAuthenticator {
         `the token in secret ${namespace}/${secretName} for service account ${namespace}/${name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${INVALID_SINCE_LABEL}' label from the secret to temporarily allow use of this token`,
       );
     }
-    return [uid, secret.metadata.uid!];
+    return [
+      { resource: 'serviceAccounts', uid },
+      { resource: 'secrets', uid: secret.metadata.uid! },
+    ];
   }
 }
 

@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../../kube/object.ts';
 import type { ObjectReader } from '../../registry/objects.ts';
 import { checkSignature, parseToken, type VerificationKey } from './json-web-token.ts';
 import { serviceAccountUser } from './service-account-identity.ts';
-import { CORE, intersect, quotedList, type TokenAuthenticator, type TokenIdentity } from './token-authenticator.ts';
+import { CORE, intersect, quotedList, type Dependency, type TokenAuthenticator, type TokenIdentity } from './token-authenticator.ts';
 
 interface ObjectRef {
   name: string;
@@ -73,8 +73,7 @@ export class BoundTokenAuthenticator implements TokenAuthenticator {
     if (iat !== undefined && now + LEEWAY_MS < iat * 1000) throw new Error('service account token is issued in the future');
   }
 
-  /** Uids of everything the token depends on. */
-  #checkObjects(claims: BoundClaims): string[] {
+  #checkObjects(claims: BoundClaims): Dependency[] {
     const { namespace, serviceaccount, secret, pod, node } = claims['kubernetes.io'] ?? {};
     const { reader } = this.#options;
     const account = reader.get(CORE.serviceAccounts, namespace ?? '', serviceaccount?.name ?? '');
@@ -83,20 +82,22 @@ export class BoundTokenAuthenticator implements TokenAuthenticator {
       throw new Error(`service account UID (${account.metadata.uid}) does not match claim (${serviceaccount.uid})`);
     }
     if (this.#isGone(account)) throw new Error(`service account ${namespace}/${serviceaccount.name} has been deleted`);
-    const uids = [serviceaccount.uid];
-    if (secret) uids.push(this.#checkBound('secret', reader.get(CORE.secrets, namespace, secret.name), secret));
-    if (pod) uids.push(this.#checkBound('pod', reader.get(CORE.pods, namespace, pod.name), pod));
+    const dependencies: Dependency[] = [{ resource: 'serviceAccounts', uid: serviceaccount.uid }];
+    if (secret) dependencies.push(this.#checkBound('secret', namespace, secret));
+    if (pod) dependencies.push(this.#checkBound('pod', namespace, pod));
     // Beside a pod the node is information; alone it is what the token is bound to.
-    else if (node) uids.push(this.#checkBound('node', reader.get(CORE.nodes, '', node.name), { name: node.name, uid: node.uid ?? '' }));
-    return uids;
+    else if (node) dependencies.push(this.#checkBound('node', '', { name: node.name, uid: node.uid ?? '' }));
+    return dependencies;
   }
 
-  #checkBound(kind: 'secret' | 'pod' | 'node', object: KubeObject | undefined, ref: ObjectRef): string {
+  #checkBound(kind: 'secret' | 'pod' | 'node', namespace: string, ref: ObjectRef): Dependency {
+    const resource = `${kind}s` as const;
+    const object = this.#options.reader.get(CORE[resource], namespace, ref.name);
     if (!object) throw new Error('service account token has been invalidated');
     const { uid } = object.metadata;
     if (uid !== ref.uid) throw new Error(`${kind} UID (${uid}) does not match service account ${kind} ref claim (${ref.uid})`);
     if (this.#isGone(object)) throw new Error('service account token has been invalidated');
-    return ref.uid;
+    return { resource, uid: ref.uid };
   }
 
   #isGone(object: KubeObject): boolean {

@@ -7,8 +7,13 @@ export interface TokenIdentity {
   audiences: string[];
   /** Milliseconds; after this it must be looked at again. */
   expires?: number;
-  /** Uids of the objects that must stay as they are: the ServiceAccount, the Pod, the Secret. */
-  dependsOn: string[];
+  /** The objects that must stay as they are. */
+  dependsOn: Dependency[];
+}
+
+export interface Dependency {
+  resource: keyof typeof CORE;
+  uid: string;
 }
 
 /** One kind of bearer token. */

@@ -1,7 +1,7 @@
 import type { ObjectReader } from '../../registry/objects.ts';
 import { aggregate } from '../rbac/rbac-authorizer.ts';
 import type { UserInfo } from '../user.ts';
-import { CORE, type TokenAuthenticator, type TokenIdentity } from './token-authenticator.ts';
+import { CORE, type Dependency, type TokenAuthenticator, type TokenIdentity } from './token-authenticator.ts';
 
 /** Checking a signature costs a hundred times a look into the table. Objects that change empty their entries at once; time covers the rest. */
 const CACHE_TTL_MS = 10_000;
@@ -24,15 +24,10 @@ export class TokenUnion {
   readonly #options: TokenUnionOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #tokensByUid = new Map<string, Set<string>>();
+  readonly #followed = new Set<Dependency['resource']>();
 
   constructor(options: TokenUnionOptions) {
     this.#options = options;
-    for (const resource of Object.values(CORE)) {
-      options.reader.onChange(resource, ({ object, previous }) => {
-        this.#forget(object.metadata.uid!);
-        if (previous) this.#forget(previous.metadata.uid!);
-      });
-    }
   }
 
   get size(): number {
@@ -68,11 +63,22 @@ export class TokenUnion {
     this.#drop(token);
     Object.freeze(identity.user);
     this.#entries.set(token, { identity, until: Math.min(now + CACHE_TTL_MS, identity.expires ?? Infinity) });
-    for (const uid of identity.dependsOn) {
+    for (const { resource, uid } of identity.dependsOn) {
+      this.#follow(resource);
       const tokens = this.#tokensByUid.get(uid);
       if (tokens) tokens.add(token);
       else this.#tokensByUid.set(uid, new Set([token]));
     }
+  }
+
+  /** From the first token that depends on such an object: nobody pays for every change of every Pod before. */
+  #follow(resource: Dependency['resource']): void {
+    if (this.#followed.has(resource)) return;
+    this.#followed.add(resource);
+    this.#options.reader.onChange(CORE[resource], ({ object, previous }) => {
+      this.#forget(object.metadata.uid!);
+      if (previous) this.#forget(previous.metadata.uid!);
+    });
   }
 
   #dropOldest(): void {
@@ -86,7 +92,7 @@ export class TokenUnion {
     const entry = this.#entries.get(token);
     if (!entry) return;
     this.#entries.delete(token);
-    for (const uid of entry.identity.dependsOn) {
+    for (const { uid } of entry.identity.dependsOn) {
       const tokens = this.#tokensByUid.get(uid);
       tokens?.delete(token);
       if (tokens?.size === 0) this.#tokensByUid.delete(uid);

@@ -59,7 +59,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything that is already runnable run: one turn of the event loop drains all settled promises. */
-export async function settle(turns = 2): Promise<void> {
+/** Lets everything that is already runnable run: a turn of the event loop drains all settled promises, and some work takes several turns. */
+export async function settle(turns = 10): Promise<void> {
   for (let turn = 0; turn < turns; turn++) await new Promise<void>((resolve) => void setImmediate(resolve));
 }

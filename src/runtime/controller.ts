@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
 import type { Change, Informer } from './informer/informer.ts';
 import { keyOf } from './informer/object-cache.ts';
+import { nextTurn } from './informer/reflector.ts';
 import { controllerMetrics, type ControllerMetrics } from './metrics.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -89,6 +90,8 @@ export class Controller {
     for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
       await this.#process(key);
       this.queue.done(key);
+      // On the in-memory transport nothing here may ever wait for the outside: others get their turn between two keys.
+      if (this.queue.length > 0) await nextTurn();
     }
   }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { builtinResources } from '../../src/engine/apiserver/builtin/index.ts';
 import type { Resource } from '../../src/engine/apiserver/registry/resource.ts';
 import { parseApiVersion, type Json } from '../../src/kube/object.ts';
-import { isStatusError } from '../../src/kube/status.ts';
+import { invalidError, isStatusError } from '../../src/kube/status.ts';
 import { SAMPLES } from '../../tools/generate-kubernetes/samples/samples.ts';
 import { connect, type Server } from '../../tools/generate-kubernetes/server.ts';
 import { REQUESTS } from './builtin-requests.ts';
@@ -31,11 +31,15 @@ function resourceOf(object: Json): Resource {
 
 /** What we would store and answer for a create, or the message with which we refuse it. */
 function create(object: Json): Json {
-  const { strategy, version, toStorage, fromStorage } = resourceOf(object);
+  const { group, version, kind, namespaced, strategy, toStorage, fromStorage } = resourceOf(object);
   try {
     const draft = strategy.decode(structuredClone(object), version);
     draft.metadata.uid = 'uid';
-    strategy.prepareCreate(draft, { user: ADMIN, version, subresource: '', now: () => new Date(0) });
+    if (namespaced) draft.metadata.namespace = 'default';
+    const context = { user: ADMIN, version, subresource: '', now: () => new Date() };
+    strategy.prepareCreate(draft, context);
+    const found = strategy.validateCreate(draft, context);
+    if (found.length > 0) return invalidError({ group, kind }, draft.metadata.name ?? '', found).message;
     const stored = toStorage?.(draft) ?? draft;
     return fromStorage?.(stored as never) ?? stored;
   } catch (error) {

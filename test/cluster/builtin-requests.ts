@@ -71,7 +71,6 @@ const SERVICES: BuiltinRequest[] = [
   { ports: [{ port: 80, targetPort: 'http' }], clusterIP: '10.0.0.77' },
   { ports: PORTS, clusterIP: '10.1.0.77' },
   { ports: PORTS, type: 'NodePort', clusterIP: '10.0.0.1' },
-  { ports: [{ port: 80, nodePort: 80 }], type: 'NodePort' },
   { ports: PORTS, ipFamilyPolicy: 'PreferDualStack' },
   { ports: PORTS, ipFamilyPolicy: 'RequireDualStack' },
   { ports: PORTS, ipFamilies: ['IPv6'] },
@@ -152,7 +151,7 @@ const OTHERS: BuiltinRequest[] = [
   grouped('autoscaling/v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler', {
     spec: {
       maxReplicas: 3,
-      scaleTargetRef: { kind: 'Deployment', name: 'd' },
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
       behavior: { scaleDown: { stabilizationWindowSeconds: 5 } },
     },
   }),
@@ -165,7 +164,7 @@ const OTHERS: BuiltinRequest[] = [
           '{"ScaleUp":{"StabilizationWindowSeconds":1,"SelectPolicy":"Min","Policies":[{"Type":"Pods","Value":1,"PeriodSeconds":3}]}}',
       },
     },
-    spec: { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd' }, targetCPUUtilizationPercentage: 50 },
+    spec: { maxReplicas: 3, scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' }, targetCPUUtilizationPercentage: 50 },
   }),
   {
     collection: '/apis/certificates.k8s.io/v1/certificatesigningrequests',

@@ -27,7 +27,7 @@ function explain(type: GoType, value: Json, at: Place): string | undefined {
     case 'slice':
       return Array.isArray(value) ? firstOf(value, type.element, at) : wrongType(value, type.name, at);
     case 'special':
-      return explainSpecial(type.definition, value);
+      return explainSpecial(type.definition, value, at);
     case 'string':
       return typeof value === 'string' ? undefined : wrongType(value, type.name, at);
     case 'bool':
@@ -90,16 +90,16 @@ function base64Error(value: string): string | undefined {
   return text.length % 4 === 0 ? undefined : `illegal base64 data at input byte ${text.length - (text.length % 4)}`;
 }
 
-function explainSpecial(definition: string, value: Json): string | undefined {
+function explainSpecial(definition: string, value: Json, at: Place): string | undefined {
   switch (definition.slice(definition.lastIndexOf('.') + 1)) {
     case 'Time':
     case 'MicroTime':
-      return explainTime(value, definition.endsWith('MicroTime'));
+      return explainTime(value, definition.endsWith('MicroTime'), at);
     case 'Quantity':
       return explainQuantity(value);
     case 'IntOrString':
       if (typeof value === 'string' || isInteger(value, 2 ** 31)) return undefined;
-      return wrongType(value, 'int32', { struct: '', fields: [] }, typeof value === 'number' ? `number ${value}` : jsonType(value));
+      return wrongType(value, 'int32', at, typeof value === 'number' ? `number ${value}` : jsonType(value));
     case 'JSONSchemaPropsOrBool':
       return typeof value === 'boolean' || isObject(value) ? explainSchema(value) : 'boolean or JSON schema expected';
     default:
@@ -120,8 +120,8 @@ function explainSchema(value: Json): string | undefined {
 const TIME_LAYOUT = '2006-01-02T15:04:05Z07:00';
 const MICRO_LAYOUT = '2006-01-02T15:04:05.000000Z07:00';
 
-function explainTime(value: Json, micro: boolean): string | undefined {
-  if (typeof value !== 'string') return wrongType(value, 'string', { struct: '', fields: [] });
+function explainTime(value: Json, micro: boolean, at: Place): string | undefined {
+  if (typeof value !== 'string') return wrongType(value, 'string', at);
   if (canonicalTime(value) === undefined) return micro ? timeError(value).replace(TIME_LAYOUT, MICRO_LAYOUT) : timeError(value);
   if (!micro || canonicalMicroTime(value) !== undefined) return undefined;
   return `parsing time ${JSON.stringify(value)} as "${MICRO_LAYOUT}": cannot parse ${JSON.stringify(value.slice(19))} as ".000000"`;

@@ -55,6 +55,15 @@ function finishContainer(container: Json, hostNetwork: boolean): boolean {
   return added;
 }
 
+/** `stringData` is a way to write `data`; it is never stored. */
+function finishSecret(secret: Json): boolean {
+  if (secret.stringData === undefined) return false;
+  const written = Object.entries<string>(secret.stringData).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+  secret.data = { ...secret.data, ...Object.fromEntries(written) };
+  delete secret.stringData;
+  return true;
+}
+
 const MOST_RETRIES = 2 ** 31 - 1;
 
 /** Only on Jobs, not on the Jobs that a CronJob describes. */
@@ -69,7 +78,6 @@ function finishJob(job: Json): boolean {
     fill(spec, 'suspend', false),
     fill(spec, 'podReplacementPolicy', spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'),
     fill(spec, 'manualSelector', false),
-    fill(job.metadata, 'labels', spec.template.metadata?.labels),
   ];
   return added.includes(true);
 }
@@ -126,6 +134,7 @@ export const FINISHING: Record<string, Finish> = {
   'io.k8s.api.core.v1.Pod': finishPod,
   'io.k8s.api.core.v1.ReplicationController': finishReplicationController,
   'io.k8s.api.core.v1.Namespace': finishNamespace,
+  'io.k8s.api.core.v1.Secret': finishSecret,
   'io.k8s.api.core.v1.LimitRangeItem': finishLimitRangeItem,
   'io.k8s.api.batch.v1.Job': finishJob,
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior': finishScalingBehavior,

@@ -9,19 +9,25 @@ export const JOB: KindBehaviour = {
   addsFields: true,
   // Clients that predate background deletion rely on Pods outliving their Job.
   defaultPropagation: 'Orphan',
-  onCreate: selectOwnPods,
+  onCreate(job) {
+    if (!job.spec.manualSelector) selectOwnPods(job);
+    takeLabels(job);
+  },
+  onUpdate: takeLabels,
 };
 
 /** Unless told to take a selector as it is, a Job selects the Pods that carry its own uid. */
-function selectOwnPods(job: Json): void {
-  const { spec, metadata } = job;
-  if (spec.manualSelector) return;
+function selectOwnPods({ spec, metadata }: Json): void {
   const template = (spec.template.metadata ??= {});
   const labels: Record<string, string> = { ...template.labels };
   for (const label of NAME_LABELS) labels[label] ??= metadata.name ?? '';
   for (const label of UID_LABELS) labels[label] ??= metadata.uid ?? '';
   template.labels = Object.fromEntries(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
-  const selector = { ...spec.selector };
-  selector.matchLabels = { [UID_LABELS[1]]: metadata.uid ?? '', ...selector.matchLabels };
-  spec.selector = selector;
+  spec.selector = { ...spec.selector, matchLabels: { [UID_LABELS[1]]: metadata.uid ?? '', ...spec.selector?.matchLabels } };
+}
+
+/** A Job without labels has those of its Pods, the ones above included: kube-apiserver applies this default when it reads what it stored. */
+function takeLabels(job: Json): void {
+  const { labels } = job.spec.template.metadata ?? {};
+  if (labels) job.metadata.labels ??= { ...labels };
 }

@@ -51,6 +51,16 @@ const NAMESPACE: KindBehaviour = {
   subresources: { finalize: (namespace, old) => copyField(namespace, old, 'status') },
 };
 
+const CUSTOM_RESOURCE_DEFINITION: KindBehaviour = {
+  tracksGeneration: true,
+  allowUnconditionalUpdate: false,
+  resetFields: { '': ['status'], status: ['metadata', 'spec'] },
+  onCreate(definition) {
+    const stored = definition.spec.versions?.find((version: Json) => version.storage);
+    if (stored) definition.status.storedVersions = [stored.name];
+  },
+};
+
 const API_SERVICE: KindBehaviour = {
   nameRule: 'path-segment',
   allowUnconditionalUpdate: false,
@@ -88,7 +98,7 @@ export function behaviours(allocator: ServiceAllocator): Record<string, KindBeha
     'admissionregistration.k8s.io/validatingadmissionpolicies': statusOnly(WEBHOOKS),
     'admissionregistration.k8s.io/validatingadmissionpolicybindings': WEBHOOKS,
     'admissionregistration.k8s.io/validatingwebhookconfigurations': WEBHOOKS,
-    'apiextensions.k8s.io/customresourcedefinitions': { tracksGeneration: true, allowUnconditionalUpdate: false },
+    'apiextensions.k8s.io/customresourcedefinitions': CUSTOM_RESOURCE_DEFINITION,
     'apiregistration.k8s.io/apiservices': API_SERVICE,
     'apps/daemonsets': DAEMON_SET,
     'apps/deployments': DEPLOYMENT,

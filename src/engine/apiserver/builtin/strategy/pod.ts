@@ -1,13 +1,15 @@
 import type { Json } from '../../../../kube/object.ts';
+import { formatTime } from '../../../../kube/time.ts';
 import { copyField, copyMetadata, keepAllBut, keepMetadata, type KindBehaviour } from './standard.ts';
 import { qualityOfService } from './pod-quality.ts';
 
 export const POD: KindBehaviour = {
   tracksGeneration: true,
   resetFields: { '': ['status'], status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
-  onCreate(pod) {
-    pod.status = { phase: 'Pending', qosClass: qualityOfService(pod.spec) };
-    if (pod.spec.schedulingGates?.length > 0) pod.status = { phase: 'Pending', conditions: [GATED], qosClass: pod.status.qosClass };
+  onCreate(pod, context) {
+    const qosClass = qualityOfService(pod.spec);
+    const isGated = pod.spec.schedulingGates?.length > 0;
+    pod.status = isGated ? { phase: 'Pending', conditions: [gated(context.now())], qosClass } : { phase: 'Pending', qosClass };
     addMatchedLabels(pod);
   },
   subresources: { status: updateStatus, ephemeralcontainers: updateEphemeralContainers, resize: updateResources },
@@ -19,14 +21,16 @@ export const POD: KindBehaviour = {
   },
 };
 
-const GATED = {
-  type: 'PodScheduled',
-  status: 'False',
-  lastProbeTime: null,
-  lastTransitionTime: null,
-  reason: 'SchedulingGated',
-  message: 'Scheduling is blocked due to non-empty scheduling gates',
-};
+function gated(now: Date): Json {
+  return {
+    type: 'PodScheduled',
+    status: 'False',
+    lastProbeTime: null,
+    lastTransitionTime: formatTime(now),
+    reason: 'SchedulingGated',
+    message: 'Scheduling is blocked due to non-empty scheduling gates',
+  };
+}
 
 /** Affinity terms and spread constraints may name labels whose values the Pod itself gives; its own labels turn them into selectors. */
 function addMatchedLabels(pod: Json): void {

@@ -36,7 +36,7 @@ function normalizeSources(spec: Json, hadSource: boolean): void {
   }
 }
 
-function isOldSource({ apiGroup = '', kind }: Json): boolean {
-  if (kind === 'PersistentVolumeClaim') return apiGroup === '';
+function isOldSource({ apiGroup, kind }: Json): boolean {
+  if (kind === 'PersistentVolumeClaim') return !apiGroup;
   return kind === 'VolumeSnapshot' && apiGroup === 'snapshot.storage.k8s.io';
 }

@@ -4,10 +4,12 @@ import { createIdentity, type Identity } from '../engine/apiserver/auth/identity
 import { impersonate } from '../engine/apiserver/auth/impersonation.ts';
 import { escalationPrevention } from '../engine/apiserver/auth/rbac/escalation-admission.ts';
 import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts';
-import { builtinResources } from '../engine/apiserver/builtin/index.ts';
+import { builtinResources, ServiceAllocator } from '../engine/apiserver/builtin/index.ts';
+import { definitionStrategy } from '../engine/apiserver/crd/definition-strategy.ts';
 import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
-import { CustomDefinitions } from '../engine/apiserver/registry/custom-definitions.ts';
+import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
+import type { Resource } from '../engine/apiserver/registry/resource.ts';
 import { ApiServer, createFoundation, type ForeignServers, type ServerFoundation } from '../engine/apiserver/server.ts';
 import type { DurableStore } from '../engine/store/durable-store.ts';
 import { realClock } from '../lib/clock.ts';
@@ -39,8 +41,10 @@ export interface AssemblyOptions {
 
 /** Everything an API server is made of, wired together. Nothing is started and nothing is written yet. */
 export function assembleServer({ version, log, pki, store, auditPath, keyFolder }: AssemblyOptions): AssembledServer {
-  const foundation = createFoundation(store, builtinResources());
+  const services = new ServiceAllocator();
+  const foundation = createFoundation(store, ownResources(services));
   const { objects, core } = foundation;
+  services.follow(objects);
   const onError = (error: unknown) => log.error('background work failed', { error });
   const authorizer = new RbacAuthorizer(objects);
   const identity = createIdentity({
@@ -88,6 +92,13 @@ export function assembleServer({ version, log, pki, store, auditPath, keyFolder 
     log,
   });
   return { server, foundation, aggregator, definitions, identity, audit };
+}
+
+function ownResources(services: ServiceAllocator): Resource[] {
+  const resources = builtinResources({ services });
+  const definitions = resources.find(({ resource }) => resource === DEFINITIONS.resource)!;
+  definitions.strategy = definitionStrategy(definitions.strategy);
+  return resources;
 }
 
 function foreignServers(aggregator: Aggregator): ForeignServers {

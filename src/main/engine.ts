@@ -1,11 +1,17 @@
 import { existsSync, writeFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { calculateUsage, trackedResources } from '../engine/apiserver/admission/quota/usage.ts';
 import { authenticationConfigMap } from '../engine/apiserver/aggregator/authentication-config-map.ts';
 import { ensureFields, ensureObjects, kubernetesService, systemNamespaces, systemPriorityClasses } from '../engine/apiserver/bootstrap/system-objects.ts';
+import { ensureBootstrapPolicy } from '../engine/apiserver/auth/bootstrap/bootstrap-policy.ts';
 import { Listener } from '../engine/apiserver/http/listener.ts';
+import { inProcessHandler } from '../engine/apiserver/in-process.ts';
 import type { ApiServer, ServerFoundation } from '../engine/apiserver/server.ts';
 import { openStore } from '../engine/store/durable-store.ts';
 import { createSealer } from '../engine/store/sealer.ts';
+import { createClient } from '../client/client.ts';
+import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
+import { startControllers } from '../engine/controllers/start-controllers.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
@@ -71,6 +77,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await announce(foundation, options.address, port);
     writeKubeconfig(data, url, pki);
     aggregator.start();
+    const controllers = startBuiltInControllers(server, foundation, pki, log);
+    closers.push(() => controllers.stop());
     return { url, kubeconfig: kubeconfigPath(data), auditPath, startMs: performance.now() - started, isNew, objects, portTaken, server, stop };
   } catch (error) {
     await stop();
@@ -85,9 +93,24 @@ async function bootstrap({ objects }: ServerFoundation, pki: Pki): Promise<void>
     requestHeader: { ca: pki.frontProxyAuthority.certificatePem, allowedNames: [FRONT_PROXY_COMMON_NAME] },
   });
   await Promise.all([
+    ensureBootstrapPolicy(objects),
     ensureObjects(objects, systemPriorityClasses()),
     ensureFields(objects, { resource: { group: '', resource: 'configmaps' }, object: trust }, ['data']),
   ]);
+}
+
+/** They come in through the same chain as everybody else, as a user of their own. */
+function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundation, pki: Pki, log: Log) {
+  const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
+  return startControllers({
+    client: createClient(createInMemoryTransport(inProcessHandler(server, user))),
+    clock: realClock,
+    log,
+    metrics,
+    rootCa: pki.authority.certificatePem,
+    authority: () => pki.authority,
+    quota: { calculateUsage, trackedResources },
+  });
 }
 
 async function listen(options: EngineOptions, pki: Pki, server: ApiServer, log: Log) {

@@ -1,0 +1,101 @@
+import type { KubeObject } from '../../../kube/object.ts';
+import type { RequestHandler } from '../chain/dispatch.ts';
+import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
+import type { ObjectReader } from '../registry/objects.ts';
+import type { Resource } from '../registry/resource.ts';
+import { decodeBody, readBody } from '../verbs/body.ts';
+import { writeOptions } from '../verbs/write-options.ts';
+import type { Identity } from './identity.ts';
+import {
+  JWKS_CONTENT_TYPE,
+  JWKS_PATH,
+  jsonWebKeySet,
+  OPENID_CACHE_CONTROL,
+  OPENID_CONFIGURATION_PATH,
+  openIdConfiguration,
+} from './openid.ts';
+import type { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
+import { localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from './reviews/access-review.ts';
+import { selfSubjectReview, selfSubjectRulesReview } from './reviews/self-review.ts';
+import { tokenReview } from './reviews/token-review.ts';
+import { answerTokenRequest } from './token-request.ts';
+
+export interface EndpointOptions {
+  identity: Identity;
+  authorizer: RbacAuthorizer;
+  reader: ObjectReader;
+  now: () => Date;
+  /** `https://host:port` that relying parties reach this server at. */
+  externalUrl: string;
+}
+
+export interface IdentityEndpoints {
+  /** Reviews, by `group/resource`. */
+  virtual: Map<string, RequestHandler>;
+  /** By `group/resource/subresource`. */
+  subresources: Map<string, RequestHandler>;
+  paths: Map<string, (request: ApiRequest) => ApiResponse>;
+}
+
+/** Everything that this folder answers itself, ready for the server's routes. */
+export function identityEndpoints(options: EndpointOptions): IdentityEndpoints {
+  return {
+    virtual: reviewHandlers(options),
+    subresources: new Map([['/serviceaccounts/token', tokenRequestHandler(options)]]),
+    paths: openIdPaths(options),
+  };
+}
+
+type Answer = (review: KubeObject, request: ApiRequest) => KubeObject;
+
+function reviewHandlers({ identity, authorizer, now }: EndpointOptions): Map<string, RequestHandler> {
+  const { tokens, apiAudiences } = identity;
+  const access = (answer: typeof subjectAccessReview): Answer => {
+    return (review, { user, info }) => answer(review, { user, namespace: info.namespace, authorizer });
+  };
+  const answers: [string, Answer][] = [
+    ['authentication.k8s.io/tokenreviews', (review) => tokenReview(review, { tokens, apiAudiences })],
+    ['authentication.k8s.io/selfsubjectreviews', (review, { user }) => selfSubjectReview(review, { user, now: () => now() })],
+    ['authorization.k8s.io/subjectaccessreviews', access(subjectAccessReview)],
+    ['authorization.k8s.io/localsubjectaccessreviews', access(localSubjectAccessReview)],
+    ['authorization.k8s.io/selfsubjectaccessreviews', access(selfSubjectAccessReview)],
+    ['authorization.k8s.io/selfsubjectrulesreviews', (review, { user }) => selfSubjectRulesReview(review, { user, authorizer })],
+  ];
+  return new Map(answers.map(([key, answer]) => [key, reviewHandler(answer)]));
+}
+
+function reviewHandler(answer: Answer): RequestHandler {
+  return async (request: ApiRequest, resource: Resource) => {
+    const options = writeOptions(request, 'CreateOptions');
+    const body = await readBody(request);
+    const review = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
+    if (resource.namespaced && request.info.namespace !== '' && !review.metadata.namespace)
+      review.metadata.namespace = request.info.namespace;
+    return objectResponse(201, answer(review, request));
+  };
+}
+
+function tokenRequestHandler({ identity, reader, now }: EndpointOptions): RequestHandler {
+  const { issuer, apiAudiences } = identity;
+  return async (request) => {
+    writeOptions(request, 'CreateOptions');
+    const { value } = await readBody(request);
+    const { namespace, name } = request.info;
+    const annotate = (key: string, text: string): void => void (request.auditAnnotations[key] = text);
+    const context = { namespace, name, reader, issuer, apiAudiences, now: () => now().getTime(), annotate };
+    return objectResponse(201, answerTokenRequest(value as KubeObject, context));
+  };
+}
+
+function openIdPaths({ identity, externalUrl }: EndpointOptions): IdentityEndpoints['paths'] {
+  const document = (contentType: string, value: () => unknown) => (): ApiResponse => ({
+    status: 200,
+    headers: { 'cache-control': OPENID_CACHE_CONTROL },
+    body: { kind: 'raw', contentType, bytes: Buffer.from(JSON.stringify(value())) },
+  });
+  const configuration = () => openIdConfiguration(identity.issuerUrl, `${externalUrl}${JWKS_PATH}`, identity.keys);
+  return new Map([
+    [OPENID_CONFIGURATION_PATH, document('application/json', configuration)],
+    [JWKS_PATH, document(JWKS_CONTENT_TYPE, () => jsonWebKeySet(identity.keys))],
+  ]);
+}

@@ -96,7 +96,7 @@ async function recordSet(server: Server, set: CaseSet): Promise<{ bases: Record<
 
 async function makeBase(server: Server, name: string, base: Base): Promise<KubeObject> {
   const path = `${base.collection}/${base.object.metadata.name}`;
-  await call(server, 'DELETE', `${path}?gracePeriodSeconds=0`);
+  await remove(server, path);
   const made = await call(server, 'POST', base.collection, base.object);
   if (made.status !== 201) throw new Error(`Cannot create base "${name}": ${made.body.message}`);
   let { body } = made;
@@ -106,7 +106,24 @@ async function makeBase(server: Server, name: string, base: Base): Promise<KubeO
     body = withStatus.body;
   }
   delete body.metadata.managedFields;
-  return body;
+  return withoutNulls(body);
+}
+
+/** From an earlier recording on the same server, where nobody else takes finalizers off. */
+async function remove(server: Server, path: string): Promise<void> {
+  await call(server, 'DELETE', `${path}?gracePeriodSeconds=0`);
+  const left = await call(server, 'GET', path);
+  if (left.status !== 200) return;
+  await call(server, 'PUT', path, { ...left.body, metadata: { ...left.body.metadata, finalizers: [] } });
+  if (left.body.kind === 'Namespace') await call(server, 'PUT', `${path}/finalize`, { ...left.body, spec: { finalizers: [] } });
+}
+
+/** As decoding leaves an object. */
+function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries<Json>(value).filter(([, item]) => item !== null);
+  return Object.fromEntries(kept.map(([key, item]) => [key, withoutNulls(item)]));
 }
 
 const METADATA_OF_SERVER = ['uid', 'resourceVersion', 'creationTimestamp', 'generation'];

@@ -85,3 +85,12 @@ export function internalForm(name: string, served: Json): Json {
 export function internalForms(name: string, served: Json[] | undefined): Json {
   return served === undefined ? null : served.map((item) => internalForm(name, item));
 }
+
+/** Maps print with their keys sorted. */
+export function mapForm(map: Record<string, string> | undefined): Json {
+  return map === undefined ? null : Object.fromEntries(sortedEntries(map));
+}
+
+export function selectorForm(selector: Json): Json {
+  return selector === undefined ? null : internalForm('LabelSelector', selector);
+}

@@ -29,7 +29,8 @@ export class Path {
 
   toString(): string {
     const before = this.parent === undefined ? '' : this.parent.toString();
-    if (this.subscript) return `${before}[${this.name}]`;
+    // A name of nothing prints as Go prints it: as an empty subscript.
+    if (this.subscript || this.name === '') return `${before}[${this.name}]`;
     return this.parent === undefined ? `${this.name}` : `${before}.${this.name}`;
   }
 }

@@ -2,7 +2,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Findings } from '../findings.ts';
 import { checkNonnegative } from '../formats.ts';
 import { checkAtMost100Percent, checkPositiveIntOrPercent, isZero } from '../int-or-percent.ts';
-import { internalForm } from '../internal-form.ts';
+import { internalForm, mapForm, selectorForm } from '../internal-form.ts';
 import { checkLabelSelector, hasInvalidSelectorValue, selectorIsEmpty, selectorIsUsable, selectorMatches } from '../labels.ts';
 import { path, type Path } from '../path.ts';
 import { checkPodTemplate, templateOptions } from '../pod/template.ts';
@@ -40,10 +40,10 @@ function checkSpec(out: Findings, spec: Json, oldSpec: Json): void {
   checkLabelSelector(out, selector, SPEC.child('selector'), { allowInvalidValues });
   if (selectorIsUsable(selector) && !selectorMatches(selector, template.metadata?.labels)) {
     const at = SPEC.child('template', 'metadata', 'labels');
-    out.invalid(at, template.metadata?.labels, '`selector` does not match template `labels`');
+    out.invalid(at, mapForm(template.metadata?.labels), '`selector` does not match template `labels`');
   }
   if (selector !== undefined && selectorIsEmpty(selector)) {
-    out.invalid(SPEC.child('selector'), selector, 'empty selector is invalid for daemonset');
+    out.invalid(SPEC.child('selector'), selectorForm(selector), 'empty selector is invalid for daemonset');
   }
   checkPodTemplate(out, template, SPEC.child('template'), options);
   checkAlwaysRunning(out, template, 'DaemonSet', SPEC.child('template'));

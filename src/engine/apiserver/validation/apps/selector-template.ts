@@ -2,6 +2,7 @@ import type { Json } from '../../../../kube/object.ts';
 import { semanticEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
 import { FIELD_IMMUTABLE } from '../formats.ts';
+import { mapForm, selectorForm } from '../internal-form.ts';
 import { checkLabelSelector, selectorIsEmpty, selectorIsUsable, selectorMatches } from '../labels.ts';
 import type { Path } from '../path.ts';
 import type { PodOptions } from '../pod/options.ts';
@@ -11,7 +12,7 @@ import { checkPodTemplate } from '../pod/template.ts';
 export function checkWorkloadSelector(out: Findings, selector: Json, kind: string, at: Path): void {
   if (selector === undefined) return out.required(at);
   checkLabelSelector(out, selector, at);
-  if (selectorIsEmpty(selector)) out.invalid(at, selector, `empty selector is invalid for ${kind}`);
+  if (selectorIsEmpty(selector)) out.invalid(at, selectorForm(selector), `empty selector is invalid for ${kind}`);
 }
 
 /** An unusable selector is reported once more, with `unusable` as the detail, and the template is not looked at. */
@@ -22,7 +23,7 @@ export function checkSelectedTemplate(
   unusable: string,
   checkTemplate: (template: Json, at: Path) => void,
 ): void {
-  if (!selectorIsUsable(spec.selector)) return out.invalid(at.child('selector'), spec.selector, unusable);
+  if (!selectorIsUsable(spec.selector)) return out.invalid(at.child('selector'), selectorForm(spec.selector), unusable);
   checkTemplate(spec.template ?? {}, at.child('template'));
 }
 
@@ -30,7 +31,7 @@ export function checkLabelsSelected(out: Findings, selector: Json, template: Jso
   if (selector !== undefined && selectorIsEmpty(selector)) return;
   const labels = template.metadata?.labels;
   if (!selectorMatches(selector, labels)) {
-    out.invalid(at.child('metadata', 'labels'), labels, '`selector` does not match template `labels`');
+    out.invalid(at.child('metadata', 'labels'), mapForm(labels), '`selector` does not match template `labels`');
   }
 }
 
@@ -50,5 +51,5 @@ export function checkAlwaysRunning(out: Findings, template: Json, kind: string, 
 }
 
 export function checkSelectorImmutable(out: Findings, selector: Json, old: Json, at: Path): void {
-  if (!semanticEqual('LabelSelector', selector, old)) out.invalid(at, selector, FIELD_IMMUTABLE);
+  if (!semanticEqual('LabelSelector', selector, old)) out.invalid(at, selectorForm(selector), FIELD_IMMUTABLE);
 }

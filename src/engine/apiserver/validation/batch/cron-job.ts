@@ -1,6 +1,7 @@
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Findings } from '../findings.ts';
 import { checkNonnegative, checkOneOf } from '../formats.ts';
+import { selectorForm } from '../internal-form.ts';
 import { path, type Path } from '../path.ts';
 import { templateOptions } from '../pod/template.ts';
 import { isTimeZone, scheduleError } from './cron-schedule.ts';
@@ -30,7 +31,8 @@ function checkSpec(out: Findings, spec: Json, old: Json): void {
   const jobSpec = jobTemplate.spec ?? {};
   const at = SPEC.child('jobTemplate', 'spec');
   checkJobSpec(out, jobSpec, at, templateOptions(old?.jobTemplate?.spec?.template));
-  if (jobSpec.selector !== undefined) out.invalid(at.child('selector'), jobSpec.selector, '`selector` will be auto-generated');
+  if (jobSpec.selector !== undefined)
+    out.invalid(at.child('selector'), selectorForm(jobSpec.selector), '`selector` will be auto-generated');
   if (jobSpec.manualSelector === true) out.notSupported(at.child('manualSelector'), true, ['nil', 'false']);
   checkNonnegative(out, spec.successfulJobsHistoryLimit, SPEC.child('successfulJobsHistoryLimit'));
   checkNonnegative(out, spec.failedJobsHistoryLimit, SPEC.child('failedJobsHistoryLimit'));

@@ -23,7 +23,7 @@ export function scheduleError(schedule: string): string | undefined {
   let spec = schedule;
   if (spec.startsWith('TZ=') || spec.startsWith('CRON_TZ=')) {
     const space = spec.indexOf(' ');
-    if (space < 0) return `invalid schedule format: runtime error: slice bounds out of range [${spec.indexOf('=') + 1}:-1]`;
+    if (space < 0) return 'invalid schedule format: runtime error: slice bounds out of range [:-1]';
     const zone = spec.slice(spec.indexOf('=') + 1, space);
     if (!isTimeZone(zone)) return `provided bad location ${zone}: unknown time zone ${zone}`;
     spec = spec.slice(space).trim();

@@ -4,7 +4,7 @@ import { checkSelectorImmutable } from '../apps/selector-template.ts';
 import { deepEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
 import { checkImmutable, checkImmutableForm } from '../formats.ts';
-import { internalForm } from '../internal-form.ts';
+import { internalForm, mapForm, selectorForm } from '../internal-form.ts';
 import { checkLabelSelector, hasInvalidSelectorValue, selectorIsUsable, selectorMatches } from '../labels.ts';
 import { path } from '../path.ts';
 import { templateOptions } from '../pod/template.ts';
@@ -47,10 +47,10 @@ function checkGeneratedSelector(out: Findings, job: KubeObject, old: KubeObject 
   for (const key in expected) {
     const at = TEMPLATE_METADATA.child('labels').key(key);
     if (labels?.[key] === undefined) out.required(at, `must be '${expected[key]}'`);
-    else if (labels[key] !== expected[key]) out.invalid(at, labels, `must be '${expected[key]}'`);
+    else if (labels[key] !== expected[key]) out.invalid(at, mapForm(labels), `must be '${expected[key]}'`);
   }
   if (selectorIsUsable(spec.selector) && !selectorMatches(spec.selector, expected)) {
-    out.invalid(SPEC.child('selector'), spec.selector, '`selector` not auto-generated');
+    out.invalid(SPEC.child('selector'), selectorForm(spec.selector), '`selector` not auto-generated');
   }
 }
 
@@ -61,7 +61,7 @@ function checkWholeSpec(out: Findings, spec: Json, options: JobSpecOptions): voi
   else checkLabelSelector(out, selector, SPEC.child('selector'), { allowInvalidValues: options.allowInvalidSelectorValues });
   const labels = spec.template?.metadata?.labels;
   if (selectorIsUsable(selector) && !selectorMatches(selector, labels)) {
-    out.invalid(TEMPLATE_METADATA.child('labels'), labels, '`selector` does not match template `labels`');
+    out.invalid(TEMPLATE_METADATA.child('labels'), mapForm(labels), '`selector` does not match template `labels`');
   }
 }
 

@@ -3,7 +3,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { deepEqual, semanticEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
 import { checkImmutable, FIELD_IMMUTABLE } from '../formats.ts';
-import { internalForm } from '../internal-form.ts';
+import { internalForm, mapForm } from '../internal-form.ts';
 import { objectDiff } from '../object-diff.ts';
 import { path, type Path } from '../path.ts';
 import { checkNodeSelector } from '../pod/affinity.ts';
@@ -139,7 +139,7 @@ function checkInline(out: Findings, spec: Json, at: Path): void {
 function checkCapacity(out: Findings, capacity: Record<string, string>, at: Path): void {
   const count = Object.keys(capacity).length;
   if (count === 0) out.required(at);
-  if (capacity.storage === undefined || count > 1) out.notSupported(at, count === 0 ? null : capacity, ['storage']);
+  if (capacity.storage === undefined || count > 1) out.notSupported(at, count === 0 ? null : mapForm(capacity), ['storage']);
   for (const name in capacity) {
     checkBasicQuantity(out, capacity[name], at.key(name));
     checkPositiveQuantity(out, capacity[name], at.key(name));
@@ -215,12 +215,22 @@ function checkMountOptions(out: Findings, volume: KubeObject): void {
   out.forbidden(path('metadata', 'annotations', MOUNT_OPTIONS), 'may not specify mount options for this volume type');
 }
 
+const NOT_SOURCE = new Set([
+  'Capacity',
+  'AccessModes',
+  'ClaimRef',
+  'PersistentVolumeReclaimPolicy',
+  'StorageClassName',
+  'MountOptions',
+  'VolumeMode',
+  'NodeAffinity',
+  'VolumeAttributesClassName',
+]);
+
 /** The part of the spec that says where the volume is, in the form it is compared and printed. */
 function sourceForm(spec: Json): Json {
-  const all = internalForm('PersistentVolumeSpec', spec);
-  const { Capacity, AccessModes, ClaimRef, PersistentVolumeReclaimPolicy, StorageClassName, MountOptions, ...rest } = all;
-  const { VolumeMode, NodeAffinity, VolumeAttributesClassName, ...source } = rest;
-  return source;
+  const form = Object.entries<Json>(internalForm('PersistentVolumeSpec', spec));
+  return Object.fromEntries(form.filter(([key]) => !NOT_SOURCE.has(key)));
 }
 
 function checkUpdate(out: Findings, spec: Json, old: Json): void {

@@ -3,6 +3,7 @@ import { checkReplicaSetStatus } from '../apps/replica-set.ts';
 import { checkAlwaysRunning } from '../apps/selector-template.ts';
 import type { Findings } from '../findings.ts';
 import { checkNonnegative } from '../formats.ts';
+import { mapForm } from '../internal-form.ts';
 import { selectorIsUsable, selectorMatches } from '../labels.ts';
 import { path } from '../path.ts';
 import { checkPodTemplate, templateOptions } from '../pod/template.ts';
@@ -32,7 +33,7 @@ function checkTemplate(out: Findings, spec: Json, selectorIsEmpty: boolean, oldT
   const labels = template.metadata?.labels;
   const matches = !selectorIsUsable({ matchLabels: selector }) || selectorMatches({ matchLabels: selector }, labels);
   if (!selectorIsEmpty && !matches) {
-    out.invalid(at.child('metadata', 'labels'), labels, '`selector` does not match template `labels`');
+    out.invalid(at.child('metadata', 'labels'), mapForm(labels), '`selector` does not match template `labels`');
   }
   checkPodTemplate(out, template, at, templateOptions(oldTemplate));
   checkAlwaysRunning(out, template, 'ReplicationController', at);

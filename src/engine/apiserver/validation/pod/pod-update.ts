@@ -2,7 +2,7 @@ import { quote } from '../../../../kube/go-text.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { deepEqual, semanticEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
-import { internalForm, internalForms } from '../internal-form.ts';
+import { internalForm, internalForms, mapForm } from '../internal-form.ts';
 import { objectDiff } from '../object-diff.ts';
 import { path, type Path } from '../path.ts';
 import { checkPodAnnotations, checkPodAnnotationUpdates, MIRROR_POD } from './annotations.ts';
@@ -107,7 +107,7 @@ function checkGatedPlacement(out: Findings, munged: Json, old: Json): void {
     const kept = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => munged.nodeSelector?.[key] === value);
     if (!kept) {
       const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
-      out.invalid(SPEC.child('nodeSelector'), munged.nodeSelector, detail);
+      out.invalid(SPEC.child('nodeSelector'), mapForm(munged.nodeSelector), detail);
     }
     munged.nodeSelector = old.nodeSelector;
   }

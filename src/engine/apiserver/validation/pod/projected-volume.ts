@@ -3,7 +3,7 @@ import { quote } from '../../../../kube/go-text.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../../../../kube/names.ts';
 import type { Findings } from '../findings.ts';
 import { checkDomainPrefixedKey } from '../formats.ts';
-import { internalForm } from '../internal-form.ts';
+import { internalForm, selectorForm } from '../internal-form.ts';
 import { checkLabelSelector } from '../labels.ts';
 import { checkLocalNonReserved } from '../relative-paths.ts';
 import type { Path } from '../path.ts';
@@ -113,7 +113,7 @@ function checkTrustBundle(out: Findings, bundle: Json, at: Path): void {
       out.invalid(at.child('name'), name, `not a valid clustertrustbundlename: ${message}`);
     }
     if (labelSelector !== undefined) {
-      out.invalid(at.child('labelSelector'), labelSelector, 'labelSelector must be unset if name is specified');
+      out.invalid(at.child('labelSelector'), selectorForm(labelSelector), 'labelSelector must be unset if name is specified');
     }
   } else if (signerName !== undefined) {
     if (signerName === '') out.required(at.child('signerName'), 'must be a valid signer name');

@@ -4,6 +4,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { deepEqual, semanticEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
 import { checkImmutable, FIELD_IMMUTABLE } from '../formats.ts';
+import { selectorForm } from '../internal-form.ts';
 import { checkLabelName, checkLabelSelector, hasInvalidSelectorValue } from '../labels.ts';
 import { path, type Path } from '../path.ts';
 import { checkNonnegativeQuantity } from '../quantities.ts';
@@ -95,6 +96,7 @@ export function validateCsiStorageCapacity(out: Findings, object: KubeObject, ol
   out.invalidEach(path('storageClassName'), storageClassName, isDns1123Subdomain(storageClassName));
   if (capacity !== undefined) checkNonnegativeQuantity(out, capacity, path('capacity'));
   if (old === undefined) return;
-  if (!semanticEqual('LabelSelector', nodeTopology, old.nodeTopology)) out.invalid(path('nodeTopology'), nodeTopology, FIELD_IMMUTABLE);
+  if (!semanticEqual('LabelSelector', nodeTopology, old.nodeTopology))
+    out.invalid(path('nodeTopology'), selectorForm(nodeTopology), FIELD_IMMUTABLE);
   if (storageClassName !== (old.storageClassName ?? '')) out.invalid(path('storageClassName'), storageClassName, FIELD_IMMUTABLE);
 }

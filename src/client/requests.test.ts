@@ -106,6 +106,11 @@ test('warnings of an answer reach the callback', async () => {
   expect(warnings).toEqual(['unknown field "spec.x"', 'v1 is old, use v2']);
 });
 
+test('a list whose items are null is empty', async () => {
+  const { client } = answered({ status: 200, headers: {}, body: { kind: 'List', metadata: {}, items: null } });
+  expect((await client.resource(ConfigMap).list()).items).toEqual([]);
+});
+
 test('a refusal that is not a Status still tells its code', async () => {
   const { client } = answered({ status: 404, headers: {}, body: '404 page not found\n' });
   await expect(get(client)).rejects.toMatchObject({ code: 404, reason: 'NotFound', message: '404 page not found' });

@@ -93,7 +93,7 @@ export class ResourceClient<T extends KubeObject = KubeObject> {
   }
 
   /** One page; `metadata.continue` leads to the next. */
-  list(options: ListOptions = {}): Promise<KubeList<T>> {
+  async list(options: ListOptions = {}): Promise<KubeList<T>> {
     const { signal, labelSelector, limit, ...rest } = options;
     const query: Query = {
       ...rest,
@@ -101,7 +101,9 @@ export class ResourceClient<T extends KubeObject = KubeObject> {
       limit: limit === undefined ? undefined : String(limit),
     };
     const headers = this.#metadataOnly ? { Accept: METADATA_LIST_ACCEPT } : undefined;
-    return this.#requests.send<KubeList<T>>({ method: 'GET', path: this.#path, query, headers, signal });
+    const list = await this.#requests.send<KubeList<T>>({ method: 'GET', path: this.#path, query, headers, signal });
+    // Go writes an empty list as null where nobody made one, as for PartialObjectMetadataList.
+    return list.items ? list : { ...list, items: [] };
   }
 
   /** All objects as of one resourceVersion, fetched in pages. */

@@ -84,6 +84,7 @@ var roots = [][2]any{
 	{flowcontrol.FlowSchema{}, flowcontrolv1.FlowSchema{}},
 	{flowcontrol.PriorityLevelConfiguration{}, flowcontrolv1.PriorityLevelConfiguration{}},
 	{resource.ResourceClaim{}, resourcev1.ResourceClaim{}},
+	{resource.ResourceClaimTemplate{}, resourcev1.ResourceClaimTemplate{}},
 	{resource.DeviceClass{}, resourcev1.DeviceClass{}},
 }
 

@@ -163,7 +163,8 @@ async function update(server: Server, base: Base, stored: KubeObject, one: Case)
     if (changed.status !== 200) throw new Error(`the change of the stored object is refused: ${changed.body.message}`);
     old = changed.body;
   }
-  const sent = applyChange(unversioned(old), one.change);
+  const sent = applyChange(old, one.change);
+  sent.metadata.resourceVersion = (await call(server, 'GET', path)).body.metadata.resourceVersion;
   const answer = await call(server, 'PUT', `${path}${one.subresource ? `/${one.subresource}` : ''}?dryRun=All`, sent);
   if (one.oldChange) await call(server, 'PUT', path, unversioned(stored));
   return answer;

@@ -1,7 +1,10 @@
 import type { CaseSet } from '../case.ts';
 import { configuration } from './configuration.ts';
+import { network } from './networking.ts';
 import { pods } from './pods.ts';
+import { policies } from './policies.ts';
+import { storageCases } from './storage.ts';
 import { workloads } from './workloads.ts';
 
 /** By the name of the file they are recorded into. */
-export const caseSets: Record<string, CaseSet> = { configuration, pods, workloads };
+export const caseSets: Record<string, CaseSet> = { configuration, network, pods, policies, storage: storageCases, workloads };

@@ -62,12 +62,16 @@ function checkConfiguration(type: ValueType, config: KubeObject, resource: Resou
   if (config.apiVersion !== apiVersion || config.kind !== resource.kind) {
     throw badRequestError(`invalid object type: ${printKind(config.apiVersion ?? '', config.kind ?? '')}`);
   }
-  const { managedFields, name, namespace } = config.metadata ?? {};
+  const { managedFields } = config.metadata ?? {};
   if (managedFields !== undefined && managedFields !== null) throw badRequestError('metadata.managedFields must be nil');
   const findings = typeFindings(type, config);
   if (findings.length === 0) return;
-  const subject = `${namespace ?? ''}/${name ?? ''}; ${printKind(apiVersion, resource.kind)}`;
+  const subject = `${textOf(config.metadata?.namespace)}/${textOf(config.metadata?.name)}; ${printKind(apiVersion, resource.kind)}`;
   throw failure('', `failed to create typed patch object (${subject}): ${joinFindings(findings)}`);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function printKind(apiVersion: string, kind: string): string {

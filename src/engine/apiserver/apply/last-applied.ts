@@ -1,4 +1,4 @@
-import { byteLength, compareText } from '../../../kube/go-text.ts';
+import { byteLength, compareText, marshal } from '../../../kube/go-text.ts';
 import { isJsonObject } from '../../../kube/json-value.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { typeFindings } from './configuration-check.ts';
@@ -42,11 +42,8 @@ export function updateLastApplied(manager: string, object: KubeObject, config: K
   const { annotations } = object.metadata;
   if (manager !== KUBECTL || !annotations?.[LAST_APPLIED]) return;
   const bare = sortedJson(config);
-  if (isJsonObject(bare.metadata?.annotations)) {
-    delete bare.metadata.annotations[LAST_APPLIED];
-    if (Object.keys(bare.metadata.annotations).length === 0) delete bare.metadata.annotations;
-  }
-  annotations[LAST_APPLIED] = `${JSON.stringify(bare)}\n`;
+  if (isJsonObject(bare.metadata?.annotations)) delete bare.metadata.annotations[LAST_APPLIED];
+  annotations[LAST_APPLIED] = `${marshal(bare)}\n`;
   const size = Object.entries(annotations).reduce((sum, [key, value]) => sum + byteLength(key) + byteLength(value), 0);
   if (size > ANNOTATIONS_MAX_BYTES) delete annotations[LAST_APPLIED];
 }

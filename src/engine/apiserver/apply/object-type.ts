@@ -78,7 +78,7 @@ function withReset(tree: Record<string, true | Ignored>, resetFields: readonly s
       const below = level[name] ?? {};
       if (below === true) break;
       level[name] = below;
-      level = below as Record<string, true | Ignored>;
+      level = below;
     }
     level[names[names.length - 1]] = true;
   }

@@ -72,7 +72,7 @@ const refName = (node: Schema): string => {
 };
 
 function scalarOf(schema: Schema): ScalarKind | undefined {
-  switch (schema.type) {
+  switch (schema.type ?? '') {
     case 'integer':
     case 'number':
       return 'numeric';

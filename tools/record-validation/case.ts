@@ -12,6 +12,8 @@ export interface Base {
   forCreate?: Change;
   /** Same, only for what is sent: the server makes these itself before it validates. */
   madeByServer?: string[];
+  /** Answered and forgotten: there is nothing to make, and nothing to update. */
+  volatile?: boolean;
   /** Status to start from. */
   status?: Json;
 }

@@ -1,4 +1,5 @@
 import type { CaseSet } from '../case.ts';
+import { certificates } from './certificates.ts';
 import { configuration } from './configuration.ts';
 import { network } from './networking.ts';
 import { pods } from './pods.ts';
@@ -7,4 +8,4 @@ import { storageCases } from './storage.ts';
 import { workloads } from './workloads.ts';
 
 /** By the name of the file they are recorded into. */
-export const caseSets: Record<string, CaseSet> = { configuration, network, pods, policies, storage: storageCases, workloads };
+export const caseSets: Record<string, CaseSet> = { certificates, configuration, network, pods, policies, storage: storageCases, workloads };

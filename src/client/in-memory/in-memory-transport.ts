@@ -8,7 +8,8 @@ import { wireCopy } from './wire-copy.ts';
 
 /**
  * Calls a server in the same process. Requests pass the same handler chain as those from the network; only TLS and encoding are left out.
- * Answers are frozen, because the server and all its other clients share them.
+ * Answers are frozen, because the server and all its other clients share them. So are the objects of watch events shared, but they are not frozen
+ * here: most are looked at and dropped, and freezing would cost more than delivering them. Informers freeze what they keep.
  */
 export function createInMemoryTransport(handler: InMemoryHandler): Transport {
   const closing = longLivedController();
@@ -55,7 +56,7 @@ function lowerCase(headers: Record<string, string> | undefined): Record<string, 
   return lower;
 }
 
-/** The server's events, frozen, ending at once when a signal fires, whether or not the server notices. */
+/** The server's events, ending at once when a signal fires, whether or not the server notices. */
 function untilAborted(
   events: AsyncIterable<WatchEvent>,
   caller: AbortSignal | undefined,
@@ -88,7 +89,6 @@ function untilAborted(
         inner.next().then(
           (result) => {
             if (result.done) end();
-            else deepFreeze(result.value);
             resolve(result);
           },
           (error) => {

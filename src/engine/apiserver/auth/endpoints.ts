@@ -1,10 +1,13 @@
 import type { KubeObject } from '../../../kube/object.ts';
+import { failure } from '../../../kube/status.ts';
+import { trackUpdate } from '../apply/track-update.ts';
 import type { RequestHandler } from '../chain/dispatch.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 import type { Resource } from '../registry/resource.ts';
 import { decodeBody, readBody } from '../verbs/body.ts';
-import { writeOptions } from '../verbs/write-options.ts';
+import { fitNamespace, wipeSystemFields } from '../verbs/system-fields.ts';
+import { fieldManagerOf, writeOptions } from '../verbs/write-options.ts';
 import type { Identity } from './identity.ts';
 import {
   JWKS_CONTENT_TYPE,
@@ -15,9 +18,10 @@ import {
   openIdConfiguration,
 } from './openid.ts';
 import type { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
-import { localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from './reviews/access-review.ts';
+import { invalidReview, localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from './reviews/access-review.ts';
 import { selfSubjectReview, selfSubjectRulesReview } from './reviews/self-review.ts';
 import { tokenReview } from './reviews/token-review.ts';
+import { decodeTokenRequest } from './token-request-body.ts';
 import { answerTokenRequest } from './token-request.ts';
 
 export interface EndpointOptions {
@@ -61,16 +65,20 @@ function reviewHandlers({ identity, authorizer, now }: EndpointOptions): Map<str
     ['authorization.k8s.io/selfsubjectaccessreviews', access(selfSubjectAccessReview)],
     ['authorization.k8s.io/selfsubjectrulesreviews', (review, { user }) => selfSubjectRulesReview(review, { user, authorizer })],
   ];
-  return new Map(answers.map(([key, answer]) => [key, reviewHandler(answer)]));
+  return new Map(answers.map(([key, answer]) => [key, reviewHandler(answer, now)]));
 }
 
-function reviewHandler(answer: Answer): RequestHandler {
+/** The way of a create up to the point where it would be stored. */
+function reviewHandler(answer: Answer, now: () => Date): RequestHandler {
   return async (request: ApiRequest, resource: Resource) => {
     const options = writeOptions(request, 'CreateOptions');
     const body = await readBody(request);
     const review = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
-    if (resource.namespaced && request.info.namespace !== '' && !review.metadata.namespace)
-      review.metadata.namespace = request.info.namespace;
+    wipeSystemFields(review.metadata);
+    fitNamespace(resource, review, request.info.namespace);
+    trackUpdate(undefined, review, { manager: fieldManagerOf(options, request), resource, subresource: '', now });
+    const findings = resource.strategy.validateCreate(review, { user: request.user, version: resource.version, subresource: '', now });
+    if (findings.length > 0) throw invalidReview(findings);
     return objectResponse(201, answer(review, request));
   };
 }
@@ -78,24 +86,36 @@ function reviewHandler(answer: Answer): RequestHandler {
 function tokenRequestHandler({ identity, reader, now }: EndpointOptions): RequestHandler {
   const { issuer, apiAudiences } = identity;
   return async (request) => {
-    writeOptions(request, 'CreateOptions');
+    const options = writeOptions(request, 'CreateOptions');
     const { value } = await readBody(request);
     const { namespace, name } = request.info;
+    const wanted = decodeTokenRequest(value, options.fieldValidation, (text) => request.warnings.push(text));
     const annotate = (key: string, text: string): void => void (request.auditAnnotations[key] = text);
     const context = { namespace, name, reader, issuer, apiAudiences, now: () => now().getTime(), annotate };
-    return objectResponse(201, answerTokenRequest(value as KubeObject, context));
+    return objectResponse(201, answerTokenRequest(wanted, context));
   };
 }
 
 function openIdPaths({ identity, externalUrl }: EndpointOptions): IdentityEndpoints['paths'] {
-  const document = (contentType: string, value: () => unknown) => (): ApiResponse => ({
-    status: 200,
-    headers: { 'cache-control': OPENID_CACHE_CONTROL },
-    body: { kind: 'raw', contentType, bytes: Buffer.from(JSON.stringify(value())) },
-  });
+  const document =
+    (contentType: string, value: () => unknown) =>
+    (request: ApiRequest): ApiResponse => {
+      if (!accepts(request.headers.accept, contentType)) {
+        throw failure('NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${contentType}`, {});
+      }
+      const bytes = Buffer.from(JSON.stringify(value()));
+      return { status: 200, headers: { 'cache-control': OPENID_CACHE_CONTROL }, body: { kind: 'raw', contentType, bytes } };
+    };
   const configuration = () => openIdConfiguration(identity.issuerUrl, `${externalUrl}${JWKS_PATH}`, identity.keys);
   return new Map([
     [OPENID_CONFIGURATION_PATH, document('application/json', configuration)],
     [JWKS_PATH, document(JWKS_CONTENT_TYPE, () => jsonWebKeySet(identity.keys))],
   ]);
+}
+
+function accepts(header: string | string[] | undefined, contentType: string): boolean {
+  const wanted = [header ?? []].flat().join(',');
+  if (wanted === '') return true;
+  const types = wanted.split(',').map((clause) => clause.split(';')[0].trim());
+  return types.some((type) => type === contentType || type === 'application/*' || type === '*/*');
 }

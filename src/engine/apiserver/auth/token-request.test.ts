@@ -4,6 +4,7 @@ import type { StatusError } from '../../../kube/status.ts';
 import { parseToken } from './authentication/json-web-token.ts';
 import { openIdConfiguration, jsonWebKeySet } from './openid.ts';
 import { START, TestIdentity } from './testing-identity.ts';
+import { decodeTokenRequest } from './token-request-body.ts';
 import { answerTokenRequest } from './token-request.ts';
 
 function ask(test: TestIdentity, spec: object, metadata: object = {}): KubeObject {
@@ -72,8 +73,8 @@ describe('answerTokenRequest', () => {
       'another namespace',
       {},
       { namespace: 'x' },
-      422,
-      'TokenRequest.authentication.k8s.io "robot" is invalid: metadata.namespace: Invalid value: "x": must match the service account namespace if specified',
+      400,
+      'the namespace of the provided object does not match the namespace sent on the request',
     ],
     [
       'another uid',
@@ -118,6 +119,30 @@ describe('answerTokenRequest', () => {
 
   it('refuses an account that does not exist', () => {
     expect(() => ask(new TestIdentity(), {})).toThrow('serviceaccounts "robot" not found');
+  });
+});
+
+describe('decodeTokenRequest', () => {
+  const refusal = (value: unknown, validation?: string): string => {
+    try {
+      decodeTokenRequest(value, validation, () => undefined);
+      return '';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+
+  it('refuses wrong types in the words of Kubernetes', () => {
+    expect(refusal({ spec: { expirationSeconds: 'long' } })).toBe(
+      'TokenRequest in version "v1" cannot be handled as a TokenRequest: json: cannot unmarshal string into Go struct field TokenRequestSpec.spec.expirationSeconds of type int64',
+    );
+  });
+
+  it('reports unknown fields as the client asked', () => {
+    const warnings: string[] = [];
+    decodeTokenRequest({ spec: { foo: 1 } }, undefined, (text) => warnings.push(text));
+    expect(warnings).toEqual(['unknown field "spec.foo"']);
+    expect(refusal({ spec: { foo: 1 } }, 'Strict')).toContain('strict decoding error: unknown field "spec.foo"');
   });
 });
 

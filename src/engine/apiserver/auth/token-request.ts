@@ -61,8 +61,7 @@ function checkSameName(metadata: KubeObject['metadata'] | undefined, { namespace
     throw invalidError(KIND, name, [invalid('metadata.name', metadata.name, 'must match the service account name if specified')]);
   }
   if (metadata?.namespace && metadata.namespace !== namespace) {
-    const finding = invalid('metadata.namespace', metadata.namespace, 'must match the service account namespace if specified');
-    throw invalidError(KIND, name, [finding]);
+    throw badRequestError('the namespace of the provided object does not match the namespace sent on the request');
   }
 }
 

@@ -96,6 +96,9 @@ describe('checkRoleEscalation', () => {
 
   it('survives rules that validation would refuse', () => {
     expect(refusal(checkRoleEscalation, of({ apiGroups: [''], resources: ['pods'] } as unknown as PolicyRule))).toBeUndefined();
+    expect(
+      refusal(checkRoleEscalation, of({ verbs: null, apiGroups: null, resources: ['pods'] } as unknown as PolicyRule)),
+    ).toBeUndefined();
   });
 
   it('refuses a role of a hundred million combinations at once', () => {
@@ -134,7 +137,7 @@ describe('checkBindingEscalation', () => {
 
   it('tells that a role does not exist', () => {
     expect(refusal(checkBindingEscalation, { object: binding(clusterRole('absent')) })).toBe(
-      'clusterroles.rbac.authorization.k8s.io "absent" not found',
+      'clusterrolebindings.rbac.authorization.k8s.io "absent" not found',
     );
   });
 });

@@ -50,7 +50,7 @@ export function checkBindingEscalation(rules: Rules, write: PolicyWrite): void {
   const roleRef = object.roleRef as RoleRef;
   if (mayBind(rules, user, roleRef, namespace)) return;
   const granted = rules.rulesOfRole(roleRef, namespace);
-  if (typeof granted === 'string') throw missingRole(roleRef, granted);
+  if (typeof granted === 'string') throw missingRole(resource, roleRef, granted);
   confirmHeld(rules, user, namespace, granted, resource, object);
 }
 
@@ -69,10 +69,10 @@ function mayBind(rules: Rules, user: UserInfo, roleRef: RoleRef, namespace: stri
   return rules.authorize({ user, verb: 'bind', group, version: '*', resource, name: roleRef.name, namespace }).allowed;
 }
 
-function missingRole(roleRef: RoleRef, reason: string): Error {
-  if (roleRef.kind === 'ClusterRole') return notFoundError(CLUSTER_ROLES, roleRef.name);
-  if (roleRef.kind === 'Role') return notFoundError(ROLES, roleRef.name);
-  return failure('InternalError', `Internal error occurred: ${reason}`);
+/** Kubernetes names the kind of the binding here, with the name of the role. */
+function missingRole(resource: GroupResource, roleRef: RoleRef, reason: string): Error {
+  const isRole = roleRef.kind === 'ClusterRole' || roleRef.kind === 'Role';
+  return isRole ? notFoundError(resource, roleRef.name) : failure('', reason, undefined, 500);
 }
 
 function confirmHeld(

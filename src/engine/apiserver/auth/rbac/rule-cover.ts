@@ -19,16 +19,19 @@ export class TooManyRules extends Error {
 /** The parts of `wanted`, each one verb on one thing, that none of the rules in `held` allows. @throws TooManyRules */
 export function missingRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const missing: PolicyRule[] = [];
+  const heldLists = held.map(listsOf);
   let parts = MAX_PARTS;
   let comparisons = MAX_COMPARISONS;
   for (const rule of wanted) {
-    const candidates = held.filter((each) => overlaps(each, rule));
-    if (candidates.some((each) => covers(each, rule))) continue;
+    const lists = listsOf(rule);
+    const candidates = heldLists.filter((each) => overlaps(each, lists));
+    if (candidates.some((each) => covers(each, lists))) continue;
     parts -= partCount(rule);
     comparisons -= partCount(rule) * candidates.length;
     if (parts < 0 || comparisons < 0) throw new TooManyRules();
     for (const part of breakDown(rule)) {
-      if (!candidates.some((each) => covers(each, part))) missing.push(part);
+      const partLists = listsOf(part);
+      if (!candidates.some((each) => covers(each, partLists))) missing.push(part);
     }
   }
   return missing;
@@ -36,8 +39,7 @@ export function missingRules(held: readonly PolicyRule[], wanted: readonly Polic
 
 /** A rule as many rules with one group, resource, verb and name each, so that each is covered by one rule or by none. */
 export function* breakDown(rule: PolicyRule): Generator<PolicyRule> {
-  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  const verbs = verbsOf(rule);
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = listsOf(rule);
   for (const group of apiGroups) {
     for (const resource of resources) {
       for (const verb of verbs) {
@@ -51,39 +53,46 @@ export function* breakDown(rule: PolicyRule): Generator<PolicyRule> {
 }
 
 function partCount(rule: PolicyRule): number {
-  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
-  return verbsOf(rule).length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length);
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = listsOf(rule);
+  return verbs.length * (apiGroups.length * resources.length * Math.max(1, resourceNames.length) + nonResourceURLs.length);
 }
 
-/** A role is looked at before it is validated: what must be there may be missing. */
-function verbsOf(rule: PolicyRule): readonly string[] {
-  const verbs: readonly string[] | undefined = rule.verbs;
-  return verbs ?? [];
+type Lists = Required<PolicyRule>;
+
+/** A role is looked at before it is validated: any list may be missing or null. */
+function listsOf(rule: Partial<Record<keyof PolicyRule, string[] | null>>): Lists {
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+  return {
+    verbs: verbs ?? [],
+    apiGroups: apiGroups ?? [],
+    resources: resources ?? [],
+    resourceNames: resourceNames ?? [],
+    nonResourceURLs: nonResourceURLs ?? [],
+  };
 }
 
 /** Whether the held rule could allow any part of the wanted one: those that cannot are not compared with each part. */
-function overlaps(held: PolicyRule, wanted: PolicyRule): boolean {
-  const shares = (some: readonly string[] = [], others: readonly string[] = []): boolean =>
+function overlaps(held: Lists, wanted: Lists): boolean {
+  const shares = (some: readonly string[], others: readonly string[]): boolean =>
     some.includes(ALL) || others.some((each) => some.includes(each));
-  if (!shares(held.verbs, verbsOf(wanted))) return false;
-  return wanted.nonResourceURLs?.length ? true : shares(held.apiGroups, wanted.apiGroups);
+  return shares(held.verbs, wanted.verbs) && (wanted.nonResourceURLs.length > 0 || shares(held.apiGroups, wanted.apiGroups));
 }
 
-function covers(rule: PolicyRule, part: PolicyRule): boolean {
+function covers(rule: Lists, part: Lists): boolean {
   return (
-    hasAll(rule.verbs, verbsOf(part)) &&
+    hasAll(rule.verbs, part.verbs) &&
     hasAll(rule.apiGroups, part.apiGroups) &&
     coversResources(rule.resources, part.resources) &&
-    coversNames(rule.resourceNames ?? [], part.resourceNames ?? []) &&
-    (part.nonResourceURLs ?? []).every((path) => (rule.nonResourceURLs ?? []).some((pattern) => pathCovers(pattern, path)))
+    coversNames(rule.resourceNames, part.resourceNames) &&
+    part.nonResourceURLs.every((path) => rule.nonResourceURLs.some((pattern) => pathCovers(pattern, path)))
   );
 }
 
-function hasAll(held: readonly string[] = [], wanted: readonly string[] = []): boolean {
+function hasAll(held: readonly string[], wanted: readonly string[]): boolean {
   return held.includes(ALL) || wanted.every((each) => held.includes(each));
 }
 
-function coversResources(held: readonly string[] = [], wanted: readonly string[] = []): boolean {
+function coversResources(held: readonly string[], wanted: readonly string[]): boolean {
   return hasAll(held, wanted) || wanted.every((resource) => held.includes(resource) || held.includes(anyWithSubresource(resource)));
 }
 

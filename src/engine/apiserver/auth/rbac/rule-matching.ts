@@ -14,23 +14,26 @@ export function nameMatches(rule: PolicyRule, name: string | undefined): boolean
 }
 
 export function namesResources(rule: PolicyRule): boolean {
-  return rule.resourceNames !== undefined && rule.resourceNames.length > 0;
+  return (rule.resourceNames?.length ?? 0) > 0;
 }
 
-function includesOrAll(allowed: string[] | undefined, wanted: string): boolean {
-  return allowed !== undefined && (allowed.includes(wanted) || allowed.includes(ALL));
+/** Lists of a rule, null where the client wrote null or nothing. */
+type Values = readonly string[] | null | undefined;
+
+function includesOrAll(allowed: Values, wanted: string): boolean {
+  return allowed ? allowed.includes(wanted) || allowed.includes(ALL) : false;
 }
 
 /** `pods`, `pods/log`, `*` for everything, and `*\/scale` for one subresource of everything; `pods/*` means nothing, as upstream. */
-function resourceMatches(allowed: string[] | undefined, { resource = '', subresource = '' }: Attributes): boolean {
-  if (allowed === undefined) return false;
+function resourceMatches(allowed: Values, { resource = '', subresource = '' }: Attributes): boolean {
+  if (!allowed) return false;
   const wanted = subresource === '' ? resource : `${resource}/${subresource}`;
   if (allowed.includes(ALL) || allowed.includes(wanted)) return true;
   return subresource !== '' && allowed.includes(`*/${subresource}`);
 }
 
-function pathMatches(allowed: string[] | undefined, path: string): boolean {
-  return allowed !== undefined && allowed.some((pattern) => pathCovers(pattern, path));
+function pathMatches(allowed: Values, path: string): boolean {
+  return allowed ? allowed.some((pattern) => pathCovers(pattern, path)) : false;
 }
 
 /** Equal, or the pattern ends in stars and the path begins with what stands before them. */

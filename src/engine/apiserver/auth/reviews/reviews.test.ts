@@ -77,75 +77,11 @@ describe('access reviews', () => {
     );
   });
 
-  const local =
-    (spec: object, metadata: object = { namespace: 'a' }) =>
-    () =>
-      localSubjectAccessReview(review('LocalSubjectAccessReview', spec, metadata), { ...context, namespace: 'a' });
-  const self =
-    (spec: object, metadata: object = {}) =>
-    () =>
-      selfSubjectAccessReview(review('SelfSubjectAccessReview', spec, metadata), context);
-  const cases: [string, () => unknown, number, string][] = [
-    [
-      'nothing asked',
-      self({}),
-      422,
-      '.authorization.k8s.io "" is invalid: spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
-    ],
-    [
-      'two things asked',
-      self({ ...getPods, nonResourceAttributes: { path: '/x', verb: 'get' } }),
-      422,
-      '.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: cannot be specified in combination with resourceAttributes',
-    ],
-    [
-      'a name',
-      self(getPods, { name: 'x' }),
-      422,
-      '.authorization.k8s.io "" is invalid: metadata: Invalid value: {"name":"x"}: must be empty',
-    ],
-    [
-      'an empty selector',
-      self({ resourceAttributes: { fieldSelector: {} } }),
-      422,
-      '.authorization.k8s.io "" is invalid: spec.resourceAttributes.fieldSelector.requirements: Required value: when spec.resourceAttributes.fieldSelector is specified, requirements or rawSelector is required',
-    ],
-    [
-      'a label key that is none',
-      self({ resourceAttributes: { labelSelector: { requirements: [{ key: 'a', operator: 'In' }] } } }),
-      422,
-      ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes.labelSelector.requirements[0].values: Required value: must be specified when `operator` is 'In' or 'NotIn'",
-    ],
-    [
-      'nobody',
-      () => subjectAccessReview(review('SubjectAccessReview', getPods), context),
-      422,
-      '.authorization.k8s.io "" is invalid: spec.user: Invalid value: "": at least one of user or group must be specified',
-    ],
-    [
-      'another namespace',
-      local({ user: 'x', resourceAttributes: { namespace: 'b' } }),
-      422,
-      '.authorization.k8s.io "" is invalid: spec.resourceAttributes.namespace: Invalid value: "b": must match metadata.namespace',
-    ],
-    [
-      'another namespace than the path’s',
-      local({ user: 'x', resourceAttributes: { namespace: 'b' } }, { namespace: 'b' }),
-      400,
-      'spec.resourceAttributes.namespace must match namespace: a',
-    ],
-    [
-      'a path in a namespace',
-      local({ user: 'x', nonResourceAttributes: { path: '/x', verb: 'get' } }),
-      422,
-      '.authorization.k8s.io "" is invalid: spec.nonResourceAttributes: Invalid value: {"Path":"/x","Verb":"get"}: disallowed on this kind of request',
-    ],
-  ];
-  for (const [name, act, code, message] of cases) {
-    it(`refuse ${name}`, () => {
-      expect(refusal(act)).toEqual({ code, message });
-    });
-  }
+  it('refuse a namespace that is not the path’s', () => {
+    const elsewhere = review('LocalSubjectAccessReview', { ...getPods, user: 'x' }, { namespace: 'b' });
+    const act = () => localSubjectAccessReview(elsewhere, { ...context, namespace: 'a' });
+    expect(refusal(act)).toEqual({ code: 400, message: 'spec.resourceAttributes.namespace must match namespace: a' });
+  });
 });
 
 describe('reviews of oneself', () => {

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { MODULE_FOLDER } from '../../test/cluster/binaries.ts';
 import { startControlPlane } from '../../test/cluster/control-plane.ts';
 import { parseApiVersion, type KubeObject } from '../../src/kube/object.ts';
+import { recordBootstrap } from './bootstrap.ts';
 import { recordDefaults } from './defaults.ts';
 import { schemasOf, structTable } from './definitions.ts';
 import { recordFieldSelectors } from './field-selectors.ts';
@@ -12,8 +13,10 @@ import { readOpenApi } from './openapi.ts';
 import { protobufTable } from './protobuf.ts';
 import { readResources, type ResourceRecord } from './resources.ts';
 import { connect, type Server } from './server.ts';
+import { typescriptFiles } from './typescript.ts';
 
 const OUTPUT = 'src/engine/apiserver/builtin/generated';
+const TYPES_OUTPUT = 'src/kube/generated';
 
 /** Starts a real kube-apiserver, asks it for everything that is recorded, and writes the files. */
 export async function generate(_args: string[]): Promise<void> {
@@ -33,13 +36,22 @@ async function record(server: Server): Promise<void> {
   const openapi = await readOpenApi(server);
   const resources = await readResources(server, openapi.v2);
   await recordFieldSelectors(server, resources);
-  write('schemas.json', schemasOf(openapi.v2, go));
+  const schemas = schemasOf(openapi.v2, go);
+  write('schemas.json', schemas);
   const structs = structTable(rootsOf(openapi.v2), go);
   write('structs.json', structs);
   write('protobuf.json', protobufTable(rootsOf(openapi.v2), go));
   write('resources.json', resources);
   write('defaults.json', await recordDefaults(server, structs, (object) => definitionOf(resources, object)));
   writeOpenApi(openapi);
+  write('bootstrap.json', await recordBootstrap(server));
+  writeTypeScript(typescriptFiles(schemas, resources));
+}
+
+function writeTypeScript(files: Record<string, string>): void {
+  rmSync(TYPES_OUTPUT, { recursive: true, force: true });
+  mkdirSync(TYPES_OUTPUT, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(TYPES_OUTPUT, name), text);
 }
 
 function definitionOf(resources: ResourceRecord[], object: KubeObject): string {

@@ -1,6 +1,9 @@
-import type { KubeObject } from '../../../../kube/object.ts';
+import { ageOf } from '../../../../kube/age.ts';
+import type { Json } from '../../../../kube/object.ts';
 import type { TableColumn } from '../../registry/resource.ts';
-import { ageSince } from './human-duration.ts';
+import { CLUSTER_CELLS } from './cluster-columns.ts';
+import { CORE_CELLS } from './core-columns.ts';
+import { WORKLOAD_CELLS } from './workload-columns.ts';
 
 export interface ColumnRecord {
   name: string;
@@ -10,19 +13,23 @@ export interface ColumnRecord {
   priority: number;
 }
 
+/** What fills the columns of a kind, by the column's name. */
+export type Cells = Record<string, (object: Json, now: Date) => Json>;
+
+const COMMON: Cells = {
+  Name: ({ metadata }) => metadata.name ?? '',
+  Age: ({ metadata }, now) => ageOf(metadata.creationTimestamp, now),
+  'Created At': ({ metadata }) => metadata.creationTimestamp ?? null,
+};
+
+const CELLS: Record<string, Cells> = { ...WORKLOAD_CELLS, ...CORE_CELLS, ...CLUSTER_CELLS };
+
 /** The columns of a resource's Table, as kube-apiserver describes them, with the functions that fill them. */
 export function columnsOf(record: { group: string; resource: string; columns: ColumnRecord[] }): TableColumn[] {
-  return record.columns.map((column) => ({ ...column, cell: cellOf(column.name) }));
-}
-
-function cellOf(name: string): TableColumn['cell'] {
-  switch (name) {
-    case 'Name':
-      return (object: KubeObject) => object.metadata.name ?? '';
-    case 'Age':
-    case 'Created At':
-      return (object: KubeObject, now: Date) => ageSince(object.metadata.creationTimestamp, now);
-    default:
-      return () => '';
-  }
+  const cells = CELLS[`${record.group}/${record.resource}`];
+  return record.columns.map((column) => {
+    const cell = cells?.[column.name] ?? COMMON[column.name];
+    if (!cell) throw new Error(`Cannot fill the column "${column.name}" of ${record.resource}: no cell is written for it; add one`);
+    return { ...column, cell };
+  });
 }

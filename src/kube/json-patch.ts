@@ -1,6 +1,6 @@
 import { deepCopy, deepEqual, getField, isJsonObject, setField } from './json-value.ts';
 import type { Json } from './object.ts';
-import { badRequestError, failure, StatusError } from './status.ts';
+import { badRequestError, failure, requestTooLargeError, StatusError } from './status.ts';
 
 /** One operation of an RFC 6902 patch, read leniently: what is missing is found when the operation is applied. */
 export interface JsonPatchOperation {
@@ -31,7 +31,7 @@ export function decodeJsonPatch(body: Json, onUnknown?: (message: string) => voi
   });
   if (body.length > MAX_OPERATIONS) {
     const detail = `The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${body.length}`;
-    throw failure('RequestEntityTooLarge', `Request entity too large: ${detail}`);
+    throw requestTooLargeError(detail);
   }
   return body;
 }

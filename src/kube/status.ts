@@ -1,4 +1,5 @@
 import { fieldErrorText, type FieldError } from './field-error.ts';
+import { quote } from './go-text.ts';
 import { qualifiedResource, type GroupResource } from './object.ts';
 
 /** The closed set of reasons a refusal can carry, with the HTTP code each stands for. */
@@ -93,17 +94,17 @@ function detailsOf(resource: GroupResource, name?: string): StatusDetails {
 }
 
 export function notFoundError(resource: GroupResource, name: string): StatusError {
-  return failure('NotFound', `${qualifiedResource(resource)} "${name}" not found`, detailsOf(resource, name));
+  return failure('NotFound', `${qualifiedResource(resource)} ${quote(name)} not found`, detailsOf(resource, name));
 }
 
 export function alreadyExistsError(resource: GroupResource, name: string): StatusError {
-  return failure('AlreadyExists', `${qualifiedResource(resource)} "${name}" already exists`, detailsOf(resource, name));
+  return failure('AlreadyExists', `${qualifiedResource(resource)} ${quote(name)} already exists`, detailsOf(resource, name));
 }
 
 export function conflictError(resource: GroupResource, name: string, detail: string): StatusError {
   return failure(
     'Conflict',
-    `Operation cannot be fulfilled on ${qualifiedResource(resource)} "${name}": ${detail}`,
+    `Operation cannot be fulfilled on ${qualifiedResource(resource)} ${quote(name)}: ${detail}`,
     detailsOf(resource, name),
   );
 }
@@ -111,7 +112,8 @@ export function conflictError(resource: GroupResource, name: string, detail: str
 export const OPTIMISTIC_LOCK_MESSAGE = 'the object has been modified; please apply your changes to the latest version and try again';
 
 export function forbiddenError(resource: GroupResource, name: string, detail: string): StatusError {
-  const subject = name === '' ? qualifiedResource(resource) : `${qualifiedResource(resource)} "${name}"`;
+  if (resource.resource === '' && resource.group === '') return failure('Forbidden', `forbidden: ${detail}`, {});
+  const subject = name === '' ? qualifiedResource(resource) : `${qualifiedResource(resource)} ${quote(name)}`;
   return failure('Forbidden', `${subject} is forbidden: ${detail}`, detailsOf(resource, name));
 }
 
@@ -119,17 +121,47 @@ export function forbiddenError(resource: GroupResource, name: string, detail: st
 export function invalidError(kind: { group: string; kind: string }, name: string, errors: FieldError[]): StatusError {
   const qualified = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   const texts = [...new Set(errors.map(fieldErrorText))];
-  const text = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`;
+  const text = texts.length === 0 ? '' : texts.length === 1 ? `: ${texts[0]}` : `: [${texts.join(', ')}]`;
   const details: StatusDetails = {};
   if (name) details.name = name;
   if (kind.group) details.group = kind.group;
   details.kind = kind.kind;
-  details.causes = errors.map((e) => ({ reason: e.type, message: e.message, field: e.field }));
-  return failure('Invalid', `${qualified} "${name}" is invalid: ${text}`, details);
+  if (errors.length > 0) details.causes = errors.map((e) => ({ reason: e.type, message: e.message, field: e.field }));
+  return failure('Invalid', `${qualified} ${quote(name)} is invalid${text}`, details);
 }
 
 export function badRequestError(message: string): StatusError {
   return failure('BadRequest', message);
+}
+
+export function methodNotSupportedError(resource: GroupResource, action: string): StatusError {
+  return failure(
+    'MethodNotAllowed',
+    `${action} is not supported on resources of kind ${quote(qualifiedResource(resource))}`,
+    detailsOf(resource),
+  );
+}
+
+/** The server made names until it gave up; the client may try again. */
+export function generateNameConflictError(resource: GroupResource, name: string, retryAfterSeconds: number): StatusError {
+  const message = `${qualifiedResource(resource)} ${quote(name)} already exists, the server was not able to generate a unique name for the object`;
+  return failure('AlreadyExists', message, { ...detailsOf(resource, name), retryAfterSeconds });
+}
+
+export function tooManyRequestsError(message: string, retryAfterSeconds: number): StatusError {
+  return failure('TooManyRequests', message, { retryAfterSeconds });
+}
+
+export function requestTooLargeError(message: string): StatusError {
+  return failure('RequestEntityTooLarge', `Request entity too large: ${message}`);
+}
+
+export function timeoutError(message: string, retryAfterSeconds: number): StatusError {
+  return failure('Timeout', `Timeout: ${message}`, retryAfterSeconds > 0 ? { retryAfterSeconds } : {});
+}
+
+export function internalServerError(message: string): StatusError {
+  return failure('InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
 export function isStatusError(error: unknown, reason?: StatusReason): error is StatusError {

@@ -11,6 +11,7 @@ export interface ParseOptions {
 }
 
 const DEFAULT_MAX_DEPTH = 1000;
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Counts the keys in text that is known to be valid JSON: colons outside strings. */
 function countWrittenKeys(text: string): number {
@@ -65,7 +66,7 @@ function outOfRange(): JsonSyntaxError {
  * @throws JsonSyntaxError
  */
 export function parseStrict(input: string | Uint8Array, options: ParseOptions = {}): Json {
-  const text = typeof input === 'string' ? input : new TextDecoder('utf-8', { ignoreBOM: true }).decode(input);
+  const text = typeof input === 'string' ? input : utf8.decode(input);
   const maxDepth = options.maxDepth ?? DEFAULT_MAX_DEPTH;
   let value: Json;
   try {

@@ -52,7 +52,7 @@ function run(live: KubeObject | undefined, step: Step, resource: Resource): Kube
 /** Entries in an order that does not depend on times. */
 function entriesOf(object: KubeObject): Json[] {
   return (object.metadata.managedFields ?? [])
-    .map(({ time: _, ...entry }) => entry)
+    .map((entry) => ({ ...entry, time: undefined }))
     .sort((a, b) => (`${a.operation}${a.manager}${a.subresource}` < `${b.operation}${b.manager}${b.subresource}` ? -1 : 1));
 }
 

@@ -1,0 +1,19 @@
+import { deepEqual } from '../../../kube/json-value.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+
+/**
+ * Takes back new times of managers when they are all that a write would change, so that repeating a write changes nothing. To be called when
+ * the object is otherwise ready to be stored; `resourceVersion` is not compared.
+ */
+export function keepTimesIfUnchanged(old: KubeObject, next: KubeObject): void {
+  const [before, after] = [old.metadata.managedFields, next.metadata.managedFields];
+  if (!before || !after || before === after || before.length !== after.length) return;
+  if (after.every((entry, i) => entry.time === before[i].time)) return;
+  if (!after.every((entry, i) => deepEqual({ ...entry, time: before[i].time }, before[i]))) return;
+  if (deepEqual(withoutServersPart(old), withoutServersPart(next))) next.metadata.managedFields = before;
+}
+
+function withoutServersPart({ metadata, ...rest }: KubeObject): unknown {
+  const { managedFields: _entries, resourceVersion: _version, ...kept } = metadata;
+  return { ...rest, metadata: kept };
+}

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Fault, failure, type PowerCut, SimulatedDisk } from './simulated-disk.ts';
-import { Client, type Knowledge, openOn, stateOf, type Step } from './workload.ts';
+import { Client, type Knowledge, openOn, stateOf, type Step, unlessOver } from './workload.ts';
 
 const EFFORT = Number(process.env.TENANTRY_FAULT_ROUNDS ?? 10);
 
@@ -68,14 +68,17 @@ async function runUntilCut(
 ): Promise<{ disk: SimulatedDisk; knowledge: Knowledge; finished: boolean }> {
   const disk = new SimulatedDisk(fault);
   const isOver = () => disk.powerless;
-  const opening = openOn(disk);
   const nothing: Knowledge = { acknowledged: new Map(), revision: 0, unanswered: new Map(), refused: [] };
-  const store = await Promise.race([opening, until(isOver)]);
+  const store = await unlessOver(openOn(disk), isOver);
   if (!store) return { disk, knowledge: nothing, finished: false };
   const client = new Client(store);
   await client.run(steps, isOver);
   // With injected failures, closing may fail too.
-  if (!isOver()) await Promise.race([store.close().catch(() => {}), until(isOver)]);
+  if (!isOver())
+    await unlessOver(
+      store.close().catch(() => {}),
+      isOver,
+    );
   return { disk, knowledge: client.knowledge, finished: !isOver() };
 }
 
@@ -87,11 +90,6 @@ function* everyCut(disk: SimulatedDisk): Generator<PowerCut> {
     }
     yield { names, operations: unsynced.operations, sector: () => 'written' };
   }
-}
-
-async function until(isOver: () => boolean): Promise<undefined> {
-  while (!isOver()) await new Promise((resolve) => setImmediate(resolve));
-  return undefined;
 }
 
 /** All that was acknowledged is there, nothing that nobody wrote is, and the store goes on. */
@@ -126,7 +124,7 @@ describe('power loss', () => {
       if (finished) break;
     }
     expect(images).toBeGreaterThan(300);
-  }, 600_000);
+  }, 900_000);
 
   const steps = fc.array(
     fc.record({
@@ -161,14 +159,14 @@ describe('power loss', () => {
       }),
       { numRuns: EFFORT * 10 },
     );
-  }, 600_000);
+  }, 900_000);
 
   it('any workload, killed, opened again and cut off from power, keeps what the second process has shown', async () => {
     await fc.assert(
       fc.asyncProperty(steps, cut, fc.nat(40), async (steps, { at, names, operations, sectors }, secondCut) => {
         const killed = await runUntilCut(steps, (_operation, _path, number) => (number === at ? 'cut' : undefined));
         const disk = killed.disk.afterKill((_operation, _path, number) => (number === secondCut + 8 ? 'cut' : undefined));
-        const store = await Promise.race([openOn(disk), until(() => disk.powerless)]);
+        const store = await unlessOver(openOn(disk), () => disk.powerless);
         const client = store && new Client(store);
         await client?.run(WORKLOAD.slice(0, 3), () => disk.powerless);
         const knowledge = client?.knowledge ?? killed.knowledge;
@@ -178,7 +176,7 @@ describe('power loss', () => {
       }),
       { numRuns: EFFORT * 10 },
     );
-  }, 600_000);
+  }, 900_000);
 
   it('a write that was refused after one failure does not come back, whatever a later power cut does', async () => {
     let refused = 0;
@@ -218,5 +216,5 @@ describe('power loss', () => {
       }),
       { numRuns: EFFORT * 10 },
     );
-  }, 600_000);
+  }, 900_000);
 });

@@ -65,7 +65,7 @@ export class Client {
       if (isOver()) return;
       const answers = writes.map((write) => this.#write(write));
       const settled = Promise.all(answers);
-      if (wait) await Promise.race([settled, pollUntil(isOver)]);
+      if (wait) await unlessOver(settled, isOver);
       else await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -102,6 +102,13 @@ export class Client {
   }
 }
 
-async function pollUntil(isOver: () => boolean): Promise<void> {
-  while (!isOver()) await new Promise((resolve) => setImmediate(resolve));
+/** What `promise` gives; undefined if that is not known when `isOver` says that nothing will come any more. */
+export async function unlessOver<T>(promise: Promise<T>, isOver: () => boolean): Promise<T | undefined> {
+  const outcome = { settled: false };
+  const settle = () => {
+    outcome.settled = true;
+  };
+  promise.then(settle, settle);
+  while (!outcome.settled && !isOver()) await new Promise((resolve) => setImmediate(resolve));
+  return outcome.settled ? promise : undefined;
 }

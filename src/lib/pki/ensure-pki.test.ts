@@ -3,7 +3,6 @@ import { connect, createServer, type TLSSocket } from 'node:tls';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
 import { ensurePki } from './ensure-pki.ts';
 import { kubeconfigText } from './kubeconfig.ts';
 
@@ -124,14 +123,28 @@ describe('ensurePki', () => {
 
 describe('kubeconfigText', () => {
   it('embeds what kubectl needs', () => {
-    const config = parse(kubeconfigText({ server: 'https://127.0.0.1:6443', authorityPem: 'CA', certificatePem: 'CERT', keyPem: 'KEY' }));
-    expect(config).toEqual({
-      apiVersion: 'v1',
-      kind: 'Config',
-      clusters: [{ name: 'tenantry', cluster: { server: 'https://127.0.0.1:6443', 'certificate-authority-data': 'Q0E=' } }],
-      users: [{ name: 'tenantry-admin', user: { 'client-certificate-data': 'Q0VSVA==', 'client-key-data': 'S0VZ' } }],
-      contexts: [{ name: 'tenantry', context: { cluster: 'tenantry', user: 'tenantry-admin' } }],
-      'current-context': 'tenantry',
-    });
+    expect(kubeconfigText({ server: 'https://127.0.0.1:6443', authorityPem: 'CA', certificatePem: 'CERT', keyPem: 'KEY' })).toBe(
+      [
+        'apiVersion: v1',
+        'kind: Config',
+        'clusters:',
+        '- name: "tenantry"',
+        '  cluster:',
+        '    server: "https://127.0.0.1:6443"',
+        '    certificate-authority-data: Q0E=',
+        'users:',
+        '- name: "tenantry-admin"',
+        '  user:',
+        '    client-certificate-data: Q0VSVA==',
+        '    client-key-data: S0VZ',
+        'contexts:',
+        '- name: "tenantry"',
+        '  context:',
+        '    cluster: "tenantry"',
+        '    user: "tenantry-admin"',
+        'current-context: "tenantry"',
+        '',
+      ].join('\n'),
+    );
   });
 });

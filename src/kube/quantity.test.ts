@@ -62,6 +62,7 @@ describe('canonicalQuantity', () => {
     [' ', 'quantities must match'],
     ['1.1.M', 'quantities must match'],
     ['abc', 'quantities must match'],
+    ['Pi', 'unable to parse numeric part of quantity'],
     ['1 Mi', 'quantities must match'],
     ['--1', "unable to parse quantity's suffix"],
     ['1i', "unable to parse quantity's suffix"],

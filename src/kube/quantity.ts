@@ -42,15 +42,18 @@ function divideUp(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
+/** Whether upstream reads the amount into 64 bits; what is larger goes another way, with small differences. */
+function isSmall(digits: string, fraction: string, format: QuantityFormat, exponent: number): boolean {
+  if (format === 'BinarySI') return fraction === '' && 14 - digits.length - Math.floor((exponent * 3) / 10) >= 0;
+  return digits.length + fraction.length <= 18 && exponent - fraction.length >= -9;
+}
+
 /** Whether upstream keeps the text as it was written instead of printing the amount anew. */
 function keepsText(digits: string, fraction: string, format: QuantityFormat, exponent: number): boolean {
-  if (format === 'BinarySI') {
-    const fits = fraction === '' && 14 - digits.length - Math.floor((exponent * 3) / 10) >= 0;
-    return fits && (BigInt(digits) & 7n) !== 0n;
-  }
+  if (!isSmall(digits, fraction, format, exponent)) return false;
+  if (format === 'BinarySI') return (BigInt(digits) & 7n) !== 0n;
   const shifted = digits + fraction;
-  const scale = exponent - fraction.length;
-  return shifted.length <= 18 && scale >= -9 && scale % 3 === 0 && !shifted.endsWith('000') && shifted[0] !== '0';
+  return (exponent - fraction.length) % 3 === 0 && !shifted.endsWith('000') && shifted[0] !== '0';
 }
 
 export class Quantity {
@@ -85,6 +88,7 @@ export class Quantity {
     const digits = match[2].replace(/^0+/, '') || '0';
     const fraction = match[3] ?? '';
     const { format, exponent } = interpret(match[4]);
+    if (match[2] === '' && fraction === '' && !isSmall(digits, fraction, format, exponent)) throw new QuantityError(NUMERIC_ERROR);
     const unscaled = BigInt(digits + fraction);
     const [nano, kept] =
       format === 'BinarySI' ? binaryNano(unscaled, fraction.length, exponent) : [decimalNano(unscaled, exponent - fraction.length), format];

@@ -56,7 +56,7 @@ function compiledOrFailing(expression: string, compile: (expression: string) => 
 /** matchConditions of webhooks in CEL: they see the request, its objects and the authorizer. */
 export function celConditions(compile: CompileExpression, authorizer: Authorizer): CompileConditions {
   return (conditions, failsOpen) => {
-    const names = { params: false, authorizer: true };
+    const names = { params: false, authorizer: true, result: 'bool' as const };
     const expressions = new Map(conditions.map(({ expression }) => [expression, storedExpression(expression, names, compile)]));
     return (request, invocation) => {
       const budget = { remaining: CONDITION_BUDGET };

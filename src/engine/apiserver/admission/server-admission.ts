@@ -5,6 +5,7 @@ import { builtInPlugins, type BuiltInPluginOptions } from './built-in-plugins.ts
 import { catalogDecode, catalogEquivalents, catalogResourceOfKind } from './catalog-ports.ts';
 import { createAdmission, type Admission, type AdmissionOptions } from './chain.ts';
 import { celConditions } from './match-conditions.ts';
+import { compileCelExpression } from './policy/cel-expression.ts';
 import type { CompileExpression } from './policy/expression.ts';
 import { validatingPolicies } from './policy/validating-policies.ts';
 import type { ReviewHandler, ServiceReference } from './webhook/call.ts';
@@ -15,8 +16,8 @@ import { validatingWebhooks } from './webhook/validating.ts';
 
 export interface ServerAdmissionOptions extends BuiltInPluginOptions {
   catalog: Catalog;
-  /** CEL, for matchConditions and policies. */
-  compile: CompileExpression;
+  /** For matchConditions and policies; CEL unless told otherwise. */
+  compile?: CompileExpression;
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
   /** Plugins of other parts of the server. */
@@ -27,7 +28,7 @@ export interface ServerAdmissionOptions extends BuiltInPluginOptions {
 
 /** Everything kube-apiserver admits by: built-in plugins, webhooks and policies. */
 export function serverAdmission(options: ServerAdmissionOptions): Admission {
-  const { catalog, writer, authorizer, compile } = options;
+  const { catalog, writer, authorizer, compile = compileCelExpression } = options;
   const equivalents = catalogEquivalents(catalog);
   const webhooks = {
     reader: writer,

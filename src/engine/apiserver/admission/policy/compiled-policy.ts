@@ -1,7 +1,8 @@
 import { labelSelectorMatcher, type LabelMatcher } from '../../../../kube/label-selector.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
+import { DYN, type CelType } from '../../cel/types.ts';
 import type { Rule } from '../webhook/rules.ts';
-import { storedExpression, type CompileExpression, type Expression } from './expression.ts';
+import { storedExpression, type CompileExpression, type Expression, type ExpressionNames } from './expression.ts';
 
 /** Which requests a policy or a binding is about. */
 export interface MatchResources {
@@ -55,10 +56,9 @@ export interface ParamRef {
 export function compilePolicy(policy: KubeObject, compile: CompileExpression): CompiledPolicy {
   const spec: Json = policy.spec ?? {};
   const params = spec.paramKind !== undefined;
-  const expressionOf = (source: string, names: { authorizer: boolean; variables?: string[] }) =>
-    storedExpression(source, { params, ...names }, compile);
-  const variables: Json[] = spec.variables ?? [];
-  const known = variables.map((variable) => variable.name);
+  const expressionOf = (source: string, names: Omit<ExpressionNames, 'params'>) => storedExpression(source, { params, ...names }, compile);
+  const variables = compileVariables(spec.variables ?? [], expressionOf);
+  const known = new Map(variables.map(({ name, expression }) => [name, expression.type ?? DYN]));
   return {
     name: policy.metadata.name!,
     match: matchResources(spec.matchConstraints),
@@ -66,27 +66,37 @@ export function compilePolicy(policy: KubeObject, compile: CompileExpression): C
     paramKind: spec.paramKind,
     conditions: (spec.matchConditions ?? []).map((condition: Json) => ({
       name: condition.name,
-      expression: expressionOf(condition.expression, { authorizer: true }),
+      expression: expressionOf(condition.expression, { authorizer: true, result: 'bool' }),
     })),
-    // A variable sees those before it.
-    variables: variables.map(({ name, expression }, index) => ({
-      name,
-      expression: expressionOf(expression, { authorizer: true, variables: known.slice(0, index) }),
-    })),
+    variables,
     validations: (spec.validations ?? []).map((validation: Json) => ({
       source: validation.expression,
-      expression: expressionOf(validation.expression, { authorizer: true, variables: known }),
+      expression: expressionOf(validation.expression, { authorizer: true, variables: known, result: 'bool' }),
       message: validation.message ?? '',
       messageExpression:
-        validation.messageExpression && expressionOf(validation.messageExpression, { authorizer: false, variables: known }),
+        validation.messageExpression &&
+        expressionOf(validation.messageExpression, { authorizer: false, variables: known, result: 'string' }),
       reason: validation.reason,
     })),
     auditAnnotations: (spec.auditAnnotations ?? []).map((annotation: Json) => ({
       key: annotation.key,
       source: annotation.valueExpression,
-      expression: expressionOf(annotation.valueExpression, { authorizer: false, variables: known }),
+      expression: expressionOf(annotation.valueExpression, { authorizer: false, variables: known, result: 'string or null' }),
     })),
   };
+}
+
+/** A variable sees those before it. */
+export function compileVariables(
+  variables: Json[],
+  expressionOf: (source: string, names: Omit<ExpressionNames, 'params'>) => Expression,
+): { name: string; expression: Expression }[] {
+  const known = new Map<string, CelType>();
+  return variables.map(({ name, expression: source }) => {
+    const expression = expressionOf(source, { authorizer: true, variables: new Map(known) });
+    known.set(name, expression.type ?? DYN);
+    return { name, expression };
+  });
 }
 
 export function compileBinding(binding: KubeObject): CompiledBinding {

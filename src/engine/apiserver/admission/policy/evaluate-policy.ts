@@ -60,25 +60,23 @@ function conditionsHold(policy: CompiledPolicy, given: ExpressionVariables): boo
 
 /** Each variable is computed when it is first read, and once. */
 function withVariables(policy: CompiledPolicy, given: ExpressionVariables, budget: CostBudget): ExpressionVariables {
-  const lazy: Record<string, unknown> = {};
-  const all: ExpressionVariables = { ...given, variables: lazy };
-  for (const { name, expression } of policy.variables) {
-    let outcome: { value: unknown } | { error: unknown } | undefined;
-    Object.defineProperty(lazy, name, {
-      enumerable: true,
-      get() {
-        if (!outcome) {
-          try {
-            outcome = { value: expression.evaluate(all, budget) };
-          } catch (error) {
-            outcome = { error: new Error(`composited variable "${name}" fails to evaluate: ${(error as Error).message}`) };
-          }
-        }
-        if ('error' in outcome) throw outcome.error;
-        return outcome.value;
-      },
-    });
-  }
+  const outcomes = new Map<string, { value: unknown } | { error: Error }>();
+  const all: ExpressionVariables = {
+    ...given,
+    variables(name) {
+      let outcome = outcomes.get(name);
+      if (!outcome) outcomes.set(name, (outcome = computed(name)));
+      if ('error' in outcome) throw outcome.error;
+      return outcome.value;
+    },
+  };
+  const computed = (name: string): { value: unknown } | { error: Error } => {
+    try {
+      return { value: policy.variables.find((variable) => variable.name === name)?.expression.evaluate(all, budget) };
+    } catch (error) {
+      return { error: new Error(`composited variable "${name}" fails to evaluate: ${(error as Error).message}`) };
+    }
+  };
   return all;
 }
 

@@ -1,5 +1,6 @@
 import type { Json } from '../../../../kube/object.ts';
 import type { Authorizer, UserInfo } from '../../auth/user.ts';
+import type { CelType } from '../../cel/types.ts';
 
 /** The names an admission expression can use. */
 export interface ExpressionVariables {
@@ -10,17 +11,22 @@ export interface ExpressionVariables {
   params?: Json;
   /** The namespace of the request; null for cluster-scoped objects. */
   namespaceObject?: Json;
-  /** For the authorizer library. */
+  /** Who asks for what, for the authorizer library. */
   authorizer?: { user: UserInfo; authorizer: Authorizer };
-  /** Properties are computed when first read. */
-  variables?: Record<string, unknown>;
+  /** Computes the value of a policy's variable. @throws what that failed with. */
+  variables?: (name: string) => unknown;
 }
 
 export interface ExpressionNames {
   params: boolean;
   authorizer: boolean;
-  /** Undefined when the expression is not part of a policy. */
-  variables?: readonly string[];
+  /** Names and types of the policy's variables; undefined when the expression is not part of a policy. */
+  variables?: ReadonlyMap<string, CelType>;
+  /** What it must come to; anything when undefined. */
+  result?: 'bool' | 'string' | 'string or null';
+  /** Types of `object` and `params`, when they are known; for type checking only. */
+  objectType?: CelType;
+  paramsType?: CelType;
 }
 
 /** What evaluations may still cost. */
@@ -36,6 +42,8 @@ export class OutOfBudgetError extends Error {
 }
 
 export interface Expression {
+  /** Of what it comes to; undefined when it does not compile. */
+  readonly type?: CelType;
   /** Takes its cost off the budget. @throws OutOfBudgetError, or Error in the words of CEL (`no such key: x`). */
   evaluate(variables: ExpressionVariables, budget: CostBudget): unknown;
 }
@@ -60,6 +68,7 @@ export function storedExpression(source: string, names: ExpressionNames, compile
     };
   }
   return {
+    type: expression.type,
     evaluate(variables, budget) {
       try {
         return expression.evaluate(variables, budget);

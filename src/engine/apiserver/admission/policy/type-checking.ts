@@ -1,19 +1,17 @@
-import type { GroupVersionKind, Json, KubeObject } from '../../../../kube/object.ts';
-import type { ExpressionNames } from './expression.ts';
+import { parseApiVersion, type GroupVersionKind, type Json, type KubeObject } from '../../../../kube/object.ts';
+import type { CelType } from '../../cel/types.ts';
+import { DYN } from '../../cel/types.ts';
+import { compileVariables } from './compiled-policy.ts';
+import { storedExpression, type CompileExpression, type ExpressionNames } from './expression.ts';
 
 const MAX_TYPES = 10;
 
 export interface TypeCheckPorts {
+  compile: CompileExpression;
   /** The kind a resource is served as; undefined when it is not served. */
   kindOf: (group: string, version: string, resource: string) => GroupVersionKind | undefined;
-  /** What is wrong with an expression when `object` and `params` have the types of these kinds; undefined when nothing is. */
-  check: (
-    source: string,
-    object: GroupVersionKind,
-    params: GroupVersionKind | undefined,
-    names: ExpressionNames,
-    policy: KubeObject,
-  ) => string | undefined;
+  /** The type of the objects of a kind; undefined when nothing is known about it. */
+  typeOf: (kind: GroupVersionKind) => CelType | undefined;
 }
 
 export interface ExpressionWarning {
@@ -21,20 +19,17 @@ export interface ExpressionWarning {
   warning: string;
 }
 
-/** `status.typeChecking.expressionWarnings` of a policy: advice, never a refusal. Wildcards are not checked. */
+/** `status.typeChecking.expressionWarnings` of a policy: advice, never a refusal. What rules name by a wildcard is not checked. */
 export function typeCheckPolicy(policy: KubeObject, ports: TypeCheckPorts): ExpressionWarning[] {
-  const kinds = kindsToCheck(policy, ports.kindOf);
-  if (kinds.length === 0) return [];
-  const names: ExpressionNames = {
-    params: policy.spec?.paramKind !== undefined,
-    authorizer: true,
-    variables: (policy.spec?.variables ?? []).map((variable: Json) => variable.name),
-  };
+  const kinds = kindsToCheck(policy, ports.kindOf).flatMap((kind) => {
+    const objectType = ports.typeOf(kind);
+    return objectType ? [{ kind, names: namesFor(policy, objectType, ports) }] : [];
+  });
   const warnings: ExpressionWarning[] = [];
   const inspect = (source: string | undefined, fieldRef: string) => {
     if (!source) return;
-    const findings = kinds.flatMap((kind) => {
-      const issue = ports.check(source, kind, paramKind(policy), names, policy);
+    const findings = kinds.flatMap(({ kind, names }) => {
+      const issue = issueOf(source, names, ports.compile);
       return issue === undefined ? [] : [`${kind.group}/${kind.version}, Kind=${kind.kind}: ${issue}\n`];
     });
     if (findings.length > 0) warnings.push({ fieldRef, warning: findings.join('\n') });
@@ -46,27 +41,39 @@ export function typeCheckPolicy(policy: KubeObject, ports: TypeCheckPorts): Expr
   return warnings;
 }
 
-function paramKind(policy: KubeObject): GroupVersionKind | undefined {
-  const { apiVersion, kind } = policy.spec?.paramKind ?? {};
-  if (typeof apiVersion !== 'string') return undefined;
-  const slash = apiVersion.indexOf('/');
-  return { group: slash < 0 ? '' : apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1), kind };
+function issueOf(source: string, names: ExpressionNames, compile: CompileExpression): string | undefined {
+  try {
+    compile(source, names);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function namesFor(policy: KubeObject, objectType: CelType, { compile, typeOf }: TypeCheckPorts): ExpressionNames {
+  const { paramKind, variables = [] } = policy.spec ?? {};
+  const paramsType = paramKind && typeOf({ ...parseApiVersion(paramKind.apiVersion ?? ''), kind: paramKind.kind });
+  const base: ExpressionNames = { params: paramsType !== undefined, authorizer: true, objectType, paramsType };
+  const compiled = compileVariables(variables, (source, names) => storedExpression(source, { ...base, ...names }, compile));
+  return { ...base, variables: new Map(compiled.map(({ name, expression }) => [name, expression.type ?? DYN])) };
 }
 
 function kindsToCheck(policy: KubeObject, kindOf: TypeCheckPorts['kindOf']): GroupVersionKind[] {
   const found = new Map<string, GroupVersionKind>();
   for (const rule of policy.spec?.matchConstraints?.resourceRules ?? []) {
-    const [groups, versions, resources] = [exact(rule.apiGroups), exact(rule.apiVersions), exact(rule.resources)];
-    for (const group of groups) {
-      for (const version of versions) {
-        for (const resource of resources.filter((name) => !name.includes('/'))) {
-          const kind = kindOf(group, version, resource);
-          if (kind && found.size < MAX_TYPES) found.set(`${kind.group}/${kind.version}/${kind.kind}`, kind);
-        }
-      }
+    for (const { group, version, resource } of namedResources(rule)) {
+      const kind = kindOf(group, version, resource);
+      if (kind && found.size < MAX_TYPES) found.set(`${kind.group}/${kind.version}/${kind.kind}`, kind);
     }
   }
   return [...found.keys()].sort().map((key) => found.get(key)!);
+}
+
+function namedResources(rule: Json): { group: string; version: string; resource: string }[] {
+  const resources = exact(rule.resources).filter((name) => !name.includes('/'));
+  return exact(rule.apiGroups).flatMap((group) =>
+    exact(rule.apiVersions).flatMap((version) => resources.map((resource) => ({ group, version, resource }))),
+  );
 }
 
 /** Sorted; none at all when one of them is a wildcard. */

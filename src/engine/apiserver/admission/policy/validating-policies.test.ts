@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { StatusError } from '../../../../kube/status.ts';
+import { DYN } from '../../cel/types.ts';
 import { aNamespace, aPod, aRequest, refusalOf } from '../testing/a-request.ts';
 import { ObjectsInMemory } from '../testing/objects-in-memory.ts';
 import { OutOfBudgetError, type CompileExpression } from './expression.ts';
-import { typeCheckPolicy } from './type-checking.ts';
 import { validatingPolicies } from './validating-policies.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
@@ -20,10 +20,12 @@ const compile: CompileExpression = (source) => {
   // oxlint-disable-next-line no-implied-eval, typescript/no-implied-eval
   const run = new Function('object', 'oldObject', 'request', 'params', 'namespaceObject', 'variables', `return ${source}`);
   return {
+    type: DYN,
     evaluate(v, budget) {
       budget.remaining -= source.includes('/*expensive*/') ? 20_000_000 : 1;
       if (budget.remaining < 0) throw new OutOfBudgetError();
-      return run(v.object, v.oldObject, v.request, v.params, v.namespaceObject, v.variables);
+      const variables = new Proxy({}, { get: (_target, name) => v.variables!(String(name)) });
+      return run(v.object, v.oldObject, v.request, v.params, v.namespaceObject, variables);
     },
   };
 };
@@ -234,27 +236,5 @@ describe('validatingPolicies params', () => {
     ],
   ])('%s', async (_name, spec, paramRef, expected) => {
     expect(await outcome(spec, aBinding({ paramRef }))).toBe(expected);
-  });
-});
-
-describe('typeCheckPolicy', () => {
-  it('reports what does not fit the types of the matched kinds', () => {
-    const policy = aPolicy({ validations: [{ expression: 'ok' }, { expression: 'bad', messageExpression: 'bad' }] });
-    const warnings = typeCheckPolicy(policy, {
-      kindOf: (group, version) => ({ group, version, kind: 'Pod' }),
-      check: (source) => (source === 'bad' ? "undefined field 'x'" : undefined),
-    });
-    expect(warnings).toEqual([
-      { fieldRef: 'spec.validations[1].expression', warning: "/v1, Kind=Pod: undefined field 'x'\n" },
-      { fieldRef: 'spec.validations[1].messageExpression', warning: "/v1, Kind=Pod: undefined field 'x'\n" },
-    ]);
-  });
-
-  it('checks nothing for wildcards', () => {
-    const policy = aPolicy({
-      matchConstraints: { resourceRules: [{ ...PODS[0], resources: ['*'] }] },
-      validations: [{ expression: 'bad' }],
-    });
-    expect(typeCheckPolicy(policy, { kindOf: () => undefined, check: () => 'x' })).toEqual([]);
   });
 });

@@ -1,8 +1,9 @@
-import { failure } from '../../../../kube/status.ts';
+import { failure, type StatusError } from '../../../../kube/status.ts';
 import type { Authenticator, Credentials, UserInfo } from '../user.ts';
 import { ClientCertificateAuthenticator } from './client-certificate.ts';
 import { authenticateFrontProxy } from './front-proxy.ts';
 import type { TokenUnion } from './token-union.ts';
+import { webSocketToken } from './web-socket-token.ts';
 
 export interface AuthenticatorOptions {
   tokens: Pick<TokenUnion, 'authenticate'>;
@@ -39,17 +40,25 @@ export class RequestAuthenticator implements Authenticator {
     };
     if (badCertificate !== undefined) errors.push(badCertificate);
     let user: UserInfo | undefined;
-    if (frontProxyCommonName !== undefined) user = attempt(() => authenticateFrontProxy(credentials, this.#options.frontProxyNames));
+    if (frontProxyCommonName !== undefined) {
+      user = attempt(() => authenticateFrontProxy(credentials, this.#options.frontProxyNames));
+      // A proxy speaks for others; its certificate is no identity of its own.
+      if (!user) errors.push('x509: certificate signed by unknown authority');
+    }
     if (!user && certificate) user = attempt(() => this.#certificates.authenticate(certificate));
-    const token = user ? undefined : bearerToken(credentials.authorization);
-    if (token !== undefined) user = attempt(() => this.#options.tokens.authenticate(token));
+    if (!user) user = attempt(() => this.#byToken(credentials));
     if (user || errors.length === 0) return user;
     this.#options.onRefused?.(errors.join(', '));
     throw unauthorized();
   }
+
+  #byToken({ authorization, headers }: Credentials): UserInfo | undefined {
+    const token = bearerToken(authorization) ?? webSocketToken(headers);
+    return token === undefined ? undefined : this.#options.tokens.authenticate(token);
+  }
 }
 
-export function unauthorized(): Error {
+export function unauthorized(): StatusError {
   return failure('Unauthorized', 'Unauthorized');
 }
 

@@ -49,7 +49,7 @@ function compile(type: GoType): Codec {
     case 'float64':
       return { decode: (value) => (typeof value === 'number' ? value || undefined : mismatch()), zero: () => 0 };
     case 'bytes':
-      return { decode: (value) => canonicalBase64(value) || undefined, zero: () => null };
+      return { decode: canonicalBase64, zero: () => '' };
     case 'pointer':
       return pointerCodec(type.element);
     case 'slice':
@@ -78,6 +78,11 @@ function canonicalBase64(value: Json): string {
   // Go skips line breaks inside base64.
   const joined = value.replaceAll(/[\r\n]/g, '');
   return joined.length % 4 === 0 && BASE64.test(joined) ? joined : mismatch();
+}
+
+/** Empty bytes are a value among others in a map, and nothing in a field. */
+function nonEmptyBase64(value: Json): string | undefined {
+  return canonicalBase64(value) || undefined;
 }
 
 function pointerCodec(element: GoType): Codec {
@@ -175,7 +180,7 @@ function compileFields(definition: string): FieldCodec[] {
 }
 
 function compileField(field: GoField, fallback: FieldDefault | undefined): FieldCodec {
-  const codec = codecFor(field.type);
+  const codec = field.type.form === 'bytes' ? { ...codecFor(field.type), decode: nonEmptyBase64 } : codecFor(field.type);
   const compiled: FieldCodec = { name: field.json, codec, dropEmpty: field.omit === 'zero' && field.type.form === 'struct' };
   const zero = zeroOf(field, codec);
   if (fallback === undefined) compiled.absent = zero;

@@ -1,5 +1,7 @@
+import { compileCelExpression } from '../engine/apiserver/admission/policy/cel-expression.ts';
 import { serverAdmission } from '../engine/apiserver/admission/server-admission.ts';
 import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
+import { identityEndpoints } from '../engine/apiserver/auth/endpoints.ts';
 import { createIdentity, type Identity } from '../engine/apiserver/auth/identity.ts';
 import { impersonate } from '../engine/apiserver/auth/impersonation.ts';
 import { escalationPrevention } from '../engine/apiserver/auth/rbac/escalation-admission.ts';
@@ -7,6 +9,7 @@ import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts
 import { builtinResources, ServiceAllocator } from '../engine/apiserver/builtin/index.ts';
 import { definitionStrategy } from '../engine/apiserver/crd/definition-strategy.ts';
 import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
+import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
 import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
 import type { Resource } from '../engine/apiserver/registry/resource.ts';
@@ -18,7 +21,6 @@ import type { Log } from '../lib/log.ts';
 import { parseCertificateRequest } from '../lib/pki/certificate-request.ts';
 import { FRONT_PROXY_COMMON_NAME, type Pki } from '../lib/pki/ensure-pki.ts';
 import { backupAnswer } from './backup-archive.ts';
-import { identityRoutes } from './identity-routes.ts';
 
 export interface AssembledServer {
   server: ApiServer;
@@ -29,8 +31,12 @@ export interface AssembledServer {
   audit: FileAuditLog;
 }
 
+type PathHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
+
 export interface AssemblyOptions {
   version: string;
+  /** Where clients reach us. */
+  url: string;
   log: Log;
   pki: Pki;
   store: DurableStore;
@@ -40,7 +46,7 @@ export interface AssemblyOptions {
 }
 
 /** Everything an API server is made of, wired together. Nothing is started and nothing is written yet. */
-export function assembleServer({ version, log, pki, store, auditPath, keyFolder }: AssemblyOptions): AssembledServer {
+export function assembleServer({ version, url, log, pki, store, auditPath, keyFolder }: AssemblyOptions): AssembledServer {
   const services = new ServiceAllocator();
   const foundation = createFoundation(store, ownResources(services));
   const { objects, core } = foundation;
@@ -63,7 +69,7 @@ export function assembleServer({ version, log, pki, store, auditPath, keyFolder 
   });
   const definitions = new CustomDefinitions({ core, objects, deleteAll: (resource) => deleteAllObjects(server.core, resource), log });
   const audit = new FileAuditLog(auditPath);
-  const routes = identityRoutes({ identity, objects, authorizer });
+  const routes = identityEndpoints({ identity, authorizer, reader: objects, now: core.now, externalUrl: url });
   const server = new ApiServer({
     foundation,
     authenticate: (credentials) => identity.authenticator.authenticate(credentials),
@@ -75,15 +81,13 @@ export function assembleServer({ version, log, pki, store, auditPath, keyFolder 
       catalog: core.catalog,
       now: () => Date.now(),
       organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
-      compile: () => {
-        throw new Error('CEL comes with the next commit');
-      },
+      compile: compileCelExpression,
       extra: [escalationPrevention(authorizer)],
       onError,
     }),
     virtual: routes.virtual,
     subresources: routes.subresources,
-    paths: new Map([...routes.paths, ['/tenantry/backup', () => backupAnswer(store, keyFolder)]]),
+    paths: new Map<string, PathHandler>([...routes.paths, ['/tenantry/backup', () => backupAnswer(store, keyFolder)]]),
     custom: () => definitions.published(),
     foreign: foreignServers(aggregator),
     audit,

@@ -5,6 +5,7 @@ import { authenticationConfigMap } from '../engine/apiserver/aggregator/authenti
 import { ensureFields, ensureObjects, kubernetesService, systemNamespaces, systemPriorityClasses } from '../engine/apiserver/bootstrap/system-objects.ts';
 import { ensureBootstrapPolicy } from '../engine/apiserver/auth/bootstrap/bootstrap-policy.ts';
 import { Listener } from '../engine/apiserver/http/listener.ts';
+import { compactRegularly } from '../engine/apiserver/registry/compaction.ts';
 import { inProcessHandler } from '../engine/apiserver/in-process.ts';
 import type { ApiServer, ServerFoundation } from '../engine/apiserver/server.ts';
 import { openStore } from '../engine/store/durable-store.ts';
@@ -58,14 +59,14 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       sealer: createSealer(pki.encryptionKeys.map(({ id, key }) => ({ id, secret: key }))),
     },
   });
-  const closers: (() => Promise<void> | void)[] = [() => store.close()];
+  const closers: (() => Promise<void> | void)[] = [() => store.close(), compactRegularly(store)];
   const stop = async () => {
     for (const close of closers.toReversed()) await close();
   };
   try {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
-    const assembled = assembleServer({ version: options.version, log, pki, store, auditPath, keyFolder: join(data, 'pki') });
+    const assembled = assembleServer({ version: options.version, url: `https://${options.address}:${options.port}`, log, pki, store, auditPath, keyFolder: join(data, 'pki') });
     const { server, foundation, aggregator, definitions } = assembled;
     closers.push(() => server.close(), () => assembled.audit.close(), () => aggregator.stop());
     definitions.start();

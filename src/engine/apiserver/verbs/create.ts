@@ -3,6 +3,7 @@ import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validatio
 import type { KubeObject } from '../../../kube/object.ts';
 import { alreadyExistsError, failure, invalidError } from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
+import { restoreManagedFields } from '../apply/after-admission.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import { objectResponse } from '../chain/request.ts';
@@ -58,7 +59,10 @@ export async function createObject(
     const mutating = core.admission.mutate(admission);
     if (mutating !== undefined) await mutating;
     let object = admission.object!;
-    if (object !== draft) object = resource.strategy.decode(object, resource.version);
+    if (object !== draft) {
+      object = resource.strategy.decode(object, resource.version);
+      restoreManagedFields(object, draft.metadata.managedFields, admission.warn);
+    }
     prepare(core, resource, request, object);
     admission.object = object;
     admission.name = object.metadata.name ?? '';

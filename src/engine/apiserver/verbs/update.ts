@@ -3,6 +3,8 @@ import { NAME_RULES, validateObjectMeta, validateObjectMetaUpdate } from '../../
 import type { KubeObject } from '../../../kube/object.ts';
 import { badRequestError, conflictError, failure, invalidError, notFoundError, OPTIMISTIC_LOCK_MESSAGE } from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
+import { restoreManagedFields } from '../apply/after-admission.ts';
+import { keepTimesIfUnchanged } from '../apply/unchanged-times.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import { isRemovable } from '../registry/deletion-rules.ts';
 import { storageKey } from '../registry/keys.ts';
@@ -80,12 +82,16 @@ async function attemptUpdate(
     const mutating = core.admission.mutate(admission);
     if (mutating !== undefined) await mutating;
     let next = admission.object!;
-    if (next !== wanted) next = resource.strategy.decode(next, resource.version);
+    if (next !== wanted) {
+      next = resource.strategy.decode(next, resource.version);
+      restoreManagedFields(next, wanted.metadata.managedFields, admission.warn);
+    }
     // Scale is a view of the object itself: for the kind, writing it is writing the object.
     prepare(core, resource, request, next, old, subresource === 'scale' ? '' : subresource);
     admission.object = next;
     const validating = core.admission.validate(admission);
     if (validating !== undefined) await validating;
+    keepTimesIfUnchanged(old, next);
     return await write(core, resource, key, entry, next, dryRun);
   } catch (error) {
     core.admission.abandon(admission);

@@ -95,6 +95,24 @@ describe('disk faults', () => {
     await store.close();
   });
 
+  it('a new segment that could not be finished does not cut off what is written to the old one', async () => {
+    const { disk, fail } = failingDisk();
+    const store = await openOn(disk);
+    await store.put('/a', 0, text('1'));
+    let failures = 0;
+    for (const operation of ['open', 'write', 'datasync', 'syncDirectory'] as const) {
+      fail(failure('EIO', true), operation);
+      await store.snapshot().catch(() => failures++);
+      fail(undefined);
+      const { revision } = await store.put(`/${operation}`, 0, text('2'));
+      const image = await openOn(disk.afterPowerCut({ ...disk.unsynced, sector: () => 'written' }));
+      expect([image.revision, image.get(`/${operation}`)?.revision]).toEqual([revision, revision]);
+      await image.close();
+    }
+    expect(failures).toBe(4);
+    await store.close();
+  });
+
   it('a snapshot that fails does not touch the writes, and is tried again later', async () => {
     let failing = false;
     const disk = new SimulatedDisk((operation, path) =>

@@ -3,6 +3,8 @@ import type { Catalog } from '../registry/catalog.ts';
 import type { Resource } from '../registry/resource.ts';
 import type { AdmissionRequest } from './admission.ts';
 import type { ResourceOfKind } from './policy/params.ts';
+import { schemaType } from './policy/schema-type.ts';
+import type { TypeCheckPorts } from './policy/type-checking.ts';
 import type { Equivalents } from './webhook/webhook-index.ts';
 
 /** What admission needs to know of the server's resources, answered by the catalog. */
@@ -50,5 +52,19 @@ export function catalogResourceOfKind(catalog: Catalog): ResourceOfKind {
     const { group, version } = parseApiVersion(apiVersion);
     const found = catalog.findKind(group, version, kind);
     return found && { group: found.group, resource: found.resource, namespaced: found.namespaced };
+  };
+}
+
+/** What type checking of policies asks. */
+export function catalogTypes(catalog: Catalog): Pick<TypeCheckPorts, 'kindOf' | 'typeOf'> {
+  return {
+    kindOf(group, version, resource) {
+      const found = catalog.find(group, version, resource);
+      return found && { group, version, kind: found.kind };
+    },
+    typeOf({ group, version, kind }) {
+      const found = catalog.findKind(group, version, kind);
+      return found && schemaType(found.schema, found.resolve, kind, true);
+    },
   };
 }

@@ -46,7 +46,8 @@ export class TokenUnion {
 
   /** For any audience, never from the cache: a review must be exact. */
   review(token: string, audiences: readonly string[]): TokenIdentity {
-    const errors: string[] = [];
+    // kube-apiserver asks the authenticator of its loopback token first, so that its words come before all others.
+    const errors = ['invalid bearer token'];
     for (const authenticator of this.#options.authenticators) {
       try {
         const identity = authenticator.authenticate(token, audiences);
@@ -55,7 +56,7 @@ export class TokenUnion {
         errors.push((error as Error).message);
       }
     }
-    throw new Error(errors.length === 0 ? 'invalid bearer token' : aggregate(errors));
+    throw new Error(aggregate(errors));
   }
 
   #remember(token: string, identity: TokenIdentity, now: number): void {

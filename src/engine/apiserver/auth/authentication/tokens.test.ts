@@ -24,7 +24,7 @@ function reasonOf(token: string): string {
     test.identity.tokens.review(token, test.identity.apiAudiences);
     return 'accepted';
   } catch (error) {
-    return (error as Error).message;
+    return (error as Error).message.replace(/^\[invalid bearer token, (.*)\]$/, '$1');
   }
 }
 
@@ -110,7 +110,9 @@ describe('a bound ServiceAccount token', () => {
     const account = test.account('a', 'robot');
     const { token } = test.identity.issuer.issue({ account, audiences: ['vault'], expirationSeconds: 600 });
     expect(() => test.authenticate(token)).toThrow('Unauthorized');
-    expect(test.refused[0]).toBe(`token audiences ["vault"] is invalid for the target audiences ["${test.identity.issuerUrl}"]`);
+    expect(test.refused[0]).toBe(
+      `[invalid bearer token, token audiences ["vault"] is invalid for the target audiences ["${test.identity.issuerUrl}"]]`,
+    );
     expect(test.identity.tokens.review(token, ['vault', 'x']).audiences).toEqual(['vault']);
   });
 });

@@ -1,6 +1,7 @@
-import type { FieldError } from '../../../kube/field-error.ts';
+import type { FieldError, FieldErrorType } from '../../../kube/field-error.ts';
 import { isJsonObject } from '../../../kube/json-value.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
+import { checkRules, type RuleNode } from '../cel/rule-validation.ts';
 import { UNCORRELATED } from '../schema/correlation.ts';
 import { checkEmbeddedResources } from '../schema/embedded-resources.ts';
 import { invalidValue } from '../schema/findings.ts';
@@ -34,7 +35,33 @@ export function* checkCustomObject(
     if (!statusOnly) found.push(...(yield* checkEmbeddedResources(shape.node, object, pace)));
     found.push(...(yield* checkLists(shape, object, old, pace)));
   }
+  if (shape.rules !== undefined) yield* checkCustomRules(shape.rules, object, old, pace, found);
   return found;
+}
+
+/** With these wrong, rules would complain about values they were not written for. */
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+function* checkCustomRules(
+  rules: RuleNode,
+  object: KubeObject,
+  old: KubeObject | undefined,
+  pace: Pace,
+  found: FieldError[],
+): Sliced<void> {
+  if (found.some((finding) => BLOCKING.has(finding.type))) {
+    const detail =
+      'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+    found.push(invalidValue('', null, detail));
+    return;
+  }
+  found.push(...(yield* checkRules(rules, object, { old, pace })).found);
 }
 
 /** The status alone is checked against its part of the schema. */

@@ -4,6 +4,7 @@ import { deepCopy, semanticEqual } from '../../../kube/json-value.ts';
 import { isQualifiedName } from '../../../kube/names.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError } from '../../../kube/status.ts';
+import { hasRules, RuleNode } from '../cel/rule-validation.ts';
 import type { Strategy, WriteContext } from '../registry/resource.ts';
 import { decodeBySchema } from '../schema/decode.ts';
 import { invalidValue } from '../schema/findings.ts';
@@ -20,6 +21,8 @@ export interface VersionShape {
   apiVersion: string;
   /** Undefined when nothing is pruned or checked: an old CRD without schema. */
   node?: SchemaNode;
+  /** Undefined when the schema has no rules. */
+  rules?: RuleNode;
   prunes: boolean;
   hasStatus: boolean;
 }
@@ -60,11 +63,13 @@ function makeShape(definition: CustomResourceDefinition, name: string): VersionS
     throw new Error(`Cannot serve version "${name}" of "${definition.metadata.name}": the definition has no such version; reload it`);
   }
   const schema = version.schema?.openAPIV3Schema;
+  const node = schema ? new SchemaNode(schema) : undefined;
   return {
     version,
     kind: definition.status?.acceptedNames?.kind || definition.spec.names.kind,
     apiVersion: `${definition.spec.group}/${name}`,
-    node: schema ? new SchemaNode(schema) : undefined,
+    node,
+    rules: node !== undefined && hasRules(node.schema) ? new RuleNode(node, true) : undefined,
     prunes: definition.spec.preserveUnknownFields !== true,
     hasStatus: Boolean(version.subresources?.status),
   };

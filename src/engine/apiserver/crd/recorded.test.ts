@@ -11,7 +11,9 @@ interface RecordedDefinition {
 }
 
 // Recorded from apiextensions-apiserver 0.35.4.
-const cases = JSON.parse(readFileSync(new URL('testdata/definitions.json', import.meta.url), 'utf8')) as RecordedDefinition[];
+const read = (file: string): RecordedDefinition[] =>
+  JSON.parse(readFileSync(new URL(`testdata/generated/${file}`, import.meta.url), 'utf8')) as RecordedDefinition[];
+const cases = [...read('definitions.json'), ...read('definition-rules.json')];
 
 function findings({ crd, oldCrd }: RecordedDefinition): string[] {
   setDefinitionDefaults(crd);

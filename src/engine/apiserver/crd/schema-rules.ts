@@ -1,4 +1,6 @@
 import type { FieldError } from '../../../kube/field-error.ts';
+import { checkRulesAt, checkTotalCost } from '../cel/rule-check.ts';
+import { checkDefaultRules } from '../cel/default-rules.ts';
 import { checkDefaults } from '../schema/default-check.ts';
 import { child, forbiddenValue, invalidValue } from '../schema/findings.ts';
 import { internalSchema } from '../schema/internal-form.ts';
@@ -54,12 +56,13 @@ export function checkDefinitionSchema(
   let scope: RuleScope | undefined;
   if (demands.structural && complaint === undefined) {
     const structural = checkStructural(schema, schemaPath);
-    const wrong = structural.length > 0 ? structural : checkDefaults(schema, schemaPath, demands.prunedDefaults);
+    const wrong = structural.length > 0 ? structural : checkDefaults(schema, schemaPath, demands.prunedDefaults, checkDefaultRules());
     found.push(...wrong);
     if (wrong.length === 0) scope = rootScope(schema);
   }
-  found.push(...checkSchema(schema, schemaPath, demands, scope));
+  found.push(...checkSchema(schema, schemaPath, demands, scope, checkRulesAt(demands.suppressesCost ?? false)));
   if (demands.structural && complaint !== undefined && found.length === 0) found.push(invalidValue(schemaPath, '', complaint));
+  if (scope !== undefined) found.push(...checkTotalCost(scope, schemaPath));
   return found;
 }
 

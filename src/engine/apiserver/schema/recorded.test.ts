@@ -10,7 +10,7 @@ import { Pace, runToEnd } from './slices.ts';
 import { checkValue } from './value-check.ts';
 
 // The expected outcomes were recorded from apiextensions-apiserver 0.35.4, given the same schemas and objects.
-const read = (file: string): never => JSON.parse(readFileSync(new URL(`testdata/${file}`, import.meta.url), 'utf8')) as never;
+const read = (file: string): never => JSON.parse(readFileSync(new URL(`testdata/generated/${file}`, import.meta.url), 'utf8')) as never;
 
 interface RecordedObject {
   schema: object;

@@ -1,0 +1,14 @@
+import { AMOUNTS } from './amounts.ts';
+import { AUTHORIZATION } from './authorizer.ts';
+import type { CelFunction, FunctionTable } from './function-table.ts';
+import { LISTS } from './lists.ts';
+import { NAMED_FORMATS } from './named-formats.ts';
+import { NETWORK } from './network.ts';
+import { STANDARD } from './standard.ts';
+import { TEXT } from './text.ts';
+
+const LIBRARY: FunctionTable = { ...STANDARD, ...TEXT, ...LISTS, ...NETWORK, ...AMOUNTS, ...NAMED_FORMATS, ...AUTHORIZATION };
+
+export function implementation(name: string): CelFunction | undefined {
+  return Object.hasOwn(LIBRARY, name) ? LIBRARY[name] : undefined;
+}

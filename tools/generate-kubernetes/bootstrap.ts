@@ -39,5 +39,7 @@ async function readAll(server: Server, collections: string[]): Promise<KubeObjec
 function withoutIdentity(object: KubeObject): KubeObject {
   const { uid: _uid, resourceVersion: _version, creationTimestamp: _time, managedFields: _fields, ...metadata } = object.metadata;
   const { status: _status, ...rest } = object as Json;
+  // The Service of the server itself leads to the port it happens to listen on.
+  for (const port of rest.spec?.ports ?? []) delete port.targetPort;
   return { ...rest, metadata };
 }

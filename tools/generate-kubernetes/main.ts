@@ -11,7 +11,7 @@ import { recordFieldSelectors } from './field-selectors.ts';
 import { readGoTypes } from './go-structs.ts';
 import { readOpenApi } from './openapi.ts';
 import { protobufTable } from './protobuf.ts';
-import { readResources, type ResourceRecord } from './resources.ts';
+import { readResources, type ColumnRecord, type ResourceRecord } from './resources.ts';
 import { connect, type Server } from './server.ts';
 import { typescriptFiles } from './typescript.ts';
 
@@ -41,7 +41,12 @@ async function record(server: Server): Promise<void> {
   const structs = structTable(rootsOf(openapi.v2), go);
   write('structs.json', structs);
   write('protobuf.json', protobufTable(rootsOf(openapi.v2), go));
-  write('resources.json', resources);
+  // Columns are most of the text about resources, and needed only to print tables.
+  write(
+    'resources.json',
+    resources.map(({ columns: _columns, ...resource }) => resource),
+  );
+  write('columns.json', columnsByResource(resources));
   write('defaults.json', await recordDefaults(server, structs, (object) => definitionOf(resources, object)));
   writeOpenApi(openapi);
   write('bootstrap.json', await recordBootstrap(server));
@@ -52,6 +57,11 @@ function writeTypeScript(files: Record<string, string>): void {
   rmSync(TYPES_OUTPUT, { recursive: true, force: true });
   mkdirSync(TYPES_OUTPUT, { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(TYPES_OUTPUT, name), text);
+}
+
+function columnsByResource(resources: ResourceRecord[]): Record<string, ColumnRecord[]> {
+  const listable = resources.filter((resource) => resource.columns.length > 0);
+  return Object.fromEntries(listable.map((resource) => [`${resource.group}/${resource.version}/${resource.resource}`, resource.columns]));
 }
 
 function definitionOf(resources: ResourceRecord[], object: KubeObject): string {

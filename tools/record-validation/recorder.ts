@@ -92,6 +92,9 @@ async function recordSet(server: Server, set: CaseSet): Promise<{ bases: Record<
       throw new Error(`Cannot record case "${one.name}" of ${one.base}: ${(error as Error).message}`, { cause: error });
     }
   }
+  for (const { collection, object, volatile } of Object.values(set.bases)) {
+    if (!volatile) await remove(server, `${collection}/${object.metadata.name}`);
+  }
   return { bases, cases };
 }
 
@@ -146,7 +149,9 @@ async function recordCase(server: Server, base: Base, stored: KubeObject, one: C
   kept.change = change;
   if (one.unordered) kept.unordered = true;
   kept.causes = status === 422 ? causes : [];
-  if (answer.warnings.length > 0) kept.warnings = answer.warnings;
+  // That a whole version is deprecated is said by whoever serves it.
+  const warnings = answer.warnings.filter((text) => !/^[\w./]+ \w+ is deprecated in v/.test(text));
+  if (warnings.length > 0) kept.warnings = warnings;
   return kept;
 }
 

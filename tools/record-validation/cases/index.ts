@@ -5,7 +5,17 @@ import { network } from './networking.ts';
 import { pods } from './pods.ts';
 import { policies } from './policies.ts';
 import { storageCases } from './storage.ts';
+import { warned } from './warnings.ts';
 import { workloads } from './workloads.ts';
 
 /** By the name of the file they are recorded into. */
-export const caseSets: Record<string, CaseSet> = { certificates, configuration, network, pods, policies, storage: storageCases, workloads };
+export const caseSets: Record<string, CaseSet> = {
+  certificates,
+  configuration,
+  network,
+  pods,
+  policies,
+  storage: storageCases,
+  warnings: warned,
+  workloads,
+};

@@ -16,13 +16,17 @@ const networking = (resource: string, kind: string, name: string, spec: Json): B
 const backend = { service: { name: 's', port: { number: 80 } } };
 
 const bases: Record<string, Base> = {
-  service: service('svc', { selector: { app: 'x' }, ports: [{ port: 80 }] }),
+  service: service('svc', { clusterIP: '10.0.0.101', selector: { app: 'x' }, ports: [{ port: 80 }] }),
   headless: {
     ...service('headless', { clusterIP: 'None', ports: [{ port: 80 }] }),
     forCreate: { '/spec/ipFamilies': null, '/spec/ipFamilyPolicy': null },
   },
-  nodePort: service('np', { type: 'NodePort', ports: [{ port: 80 }] }, '/spec/ports/0/nodePort'),
-  balancer: service('lb', { type: 'LoadBalancer', loadBalancerClass: 'example.com/x', ports: [{ port: 80 }] }, '/spec/ports/0/nodePort'),
+  nodePort: service('np', { clusterIP: '10.0.0.102', type: 'NodePort', ports: [{ port: 80, nodePort: 30102 }] }, '/spec/ports/0/nodePort'),
+  balancer: service(
+    'lb',
+    { clusterIP: '10.0.0.103', type: 'LoadBalancer', loadBalancerClass: 'example.com/x', ports: [{ port: 80, nodePort: 30103 }] },
+    '/spec/ports/0/nodePort',
+  ),
   external: { ...namespaced('', 'v1', 'services', 'Service', 'ext', { spec: { type: 'ExternalName', externalName: 'example.com' } }) },
   endpoints: namespaced('', 'v1', 'endpoints', 'Endpoints', 'ep', {
     subsets: [{ addresses: [{ ip: '10.1.1.1' }], ports: [{ port: 80 }] }],

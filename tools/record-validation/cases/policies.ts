@@ -7,7 +7,8 @@ const ADMISSION = 'admissionregistration.k8s.io';
 const rule = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
 const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: 'view' };
 const hook = { name: 'a.example.com', sideEffects: 'None', admissionReviewVersions: ['v1'], clientConfig: { url: 'https://example.com' } };
-const hookRule = { operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods'] };
+/** Of a resource nobody has: the configurations are real while the others are recorded. */
+const hookRule = { operations: ['CREATE'], apiGroups: ['example.com'], apiVersions: ['v1'], resources: ['foos'] };
 const FLOW = 'flowcontrol.apiserver.k8s.io';
 
 const bases: Record<string, Base> = {
@@ -35,7 +36,7 @@ const bases: Record<string, Base> = {
       {
         ...hook,
         clientConfig: { service: { namespace: 'a', name: 'b' } },
-        rules: [{ ...hookRule, resources: ['foos'], apiGroups: ['example.com'] }],
+        rules: [hookRule],
       },
     ],
   }),

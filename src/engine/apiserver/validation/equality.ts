@@ -2,7 +2,7 @@ import type { Json } from '../../../kube/object.ts';
 import { internalForm } from './internal-form.ts';
 import { sameQuantity } from './quantities.ts';
 
-/** Plain equality of JSON values. */
+/** Plain equality of JSON values. A field that is undefined is absent: drafts here set fields back by writing that. */
 export function deepEqual(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;

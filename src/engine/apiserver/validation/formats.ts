@@ -1,3 +1,4 @@
+import { validateDomainPrefixedKey, validateDomainPrefixedPath, validateFullyQualifiedName } from '../../../kube/domain-names.ts';
 import { parseCidr, parseIp } from '../../../kube/ip.ts';
 import { isConfigMapKey, isDns1123Label, isDns1123Subdomain, isQualifiedName, regexError } from '../../../kube/names.ts';
 import { isPortName, isPortNumber } from '../../../kube/ports.ts';
@@ -85,31 +86,17 @@ export function checkSearchDomain(out: Findings, value: string, at: Path): void 
   out.invalid(at, value, regexError(message, UNDERSCORE_SUBDOMAIN, 'example.com'));
 }
 
-const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-const HTTP_PATH_RE = new RegExp(`^${HTTP_PATH}$`);
-
 /** `example.com/path`. */
 export function checkDomainPrefixedPath(out: Findings, value: string, at: Path): void {
-  if (value === '') return out.required(at);
-  const slash = value.indexOf('/');
-  if (slash <= 0 || slash === value.length - 1) return out.invalid(at, value, 'must be a domain-prefixed path (such as "acme.io/foo")');
-  checkDnsSubdomain(out, value.slice(0, slash), at);
-  const rest = value.slice(slash + 1);
-  if (!HTTP_PATH_RE.test(rest)) out.invalid(at, rest, regexError('Invalid path', HTTP_PATH));
+  out.list.push(...validateDomainPrefixedPath(at.toString(), value));
 }
 
 /** `example.com/key`. */
 export function checkDomainPrefixedKey(out: Findings, value: string, at: Path): void {
-  if (value === '') return out.required(at);
-  const messages = isQualifiedName(value);
-  if (messages.length > 0) return out.invalidEach(at, value, messages);
-  if (!value.includes('/')) out.invalid(at, value, 'must be a domain-prefixed key (such as "acme.io/foo")');
+  out.list.push(...validateDomainPrefixedKey(at.toString(), value));
 }
 
 /** At least three segments, as names of webhooks have. */
 export function checkFullyQualifiedName(out: Findings, value: string, at: Path): void {
-  if (value === '') return out.required(at);
-  const messages = isDns1123Subdomain(value);
-  if (messages.length > 0) return out.invalid(at, value, messages.join(','));
-  if (value.split('.').length < 3) out.invalid(at, value, 'should be a domain with at least three segments separated by dots');
+  out.list.push(...validateFullyQualifiedName(at.toString(), value));
 }

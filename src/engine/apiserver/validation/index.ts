@@ -49,6 +49,7 @@ import { validateCsiStorageCapacity, validateStorageClass, validateVolumeAttribu
 import { validateVolumeAttachment } from './storage/volume-attachment.ts';
 
 export type { CelCheck, CelUse } from './admission/cel-use.ts';
+export { warnings } from './warnings/index.ts';
 
 export interface ValidationContext {
   /** '' or absent for the main resource. */

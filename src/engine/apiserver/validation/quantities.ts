@@ -1,45 +1,18 @@
+import { Quantity } from '../../../kube/quantity.ts';
 import type { Findings } from './findings.ts';
 import { isExtendedResource } from './resource-names.ts';
 import type { Path } from './path.ts';
 
 /** Amounts as decode leaves them (`500m`, `1Gi`), compared exactly in billionths. */
 const NANO = 1_000_000_000n;
-const SCALES: Record<string, bigint> = {
-  n: 1n,
-  u: 1_000n,
-  m: 1_000_000n,
-  '': NANO,
-  k: NANO * 1_000n,
-  M: NANO * 1_000_000n,
-  G: NANO * 1_000_000_000n,
-  T: NANO * 1_000_000_000_000n,
-  P: NANO * 1_000_000_000_000_000n,
-  E: NANO * 1_000_000_000_000_000_000n,
-  Ki: NANO << 10n,
-  Mi: NANO << 20n,
-  Gi: NANO << 30n,
-  Ti: NANO << 40n,
-  Pi: NANO << 50n,
-  Ei: NANO << 60n,
-};
-const PATTERN = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)?|[eE]([+-]?\d+))$/;
 
-function scaleOf(suffix: string | undefined, exponent: string | undefined): { scale: bigint; divisor: bigint } {
-  if (exponent === undefined) return { scale: SCALES[suffix ?? ''], divisor: 1n };
-  const power = Number(exponent);
-  return power >= 0 ? { scale: NANO * 10n ** BigInt(power), divisor: 1n } : { scale: NANO, divisor: 10n ** BigInt(-power) };
-}
-
-/** Billionths, rounded away from zero; undefined for what is not a quantity. */
+/** Billionths; undefined for what is not a quantity, which only names of resources can contain. */
 export function nanos(text: string): bigint | undefined {
-  const match = PATTERN.exec(text);
-  if (match === null || (match[2] === '' && !match[3])) return undefined;
-  const fraction = match[3] ?? '';
-  const { scale, divisor } = scaleOf(match[4], match[5]);
-  const below = divisor * 10n ** BigInt(fraction.length);
-  const units = BigInt(match[2] + fraction) * scale;
-  const rounded = (units + below - 1n) / below;
-  return match[1] === '-' ? -rounded : rounded;
+  try {
+    return Quantity.parse(text).nano;
+  } catch {
+    return undefined;
+  }
 }
 
 export function compareQuantities(a: string, b: string): number {

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../../../../kube/object.ts';
 import { isConfigMapKey } from '../../../../kube/names.ts';
+import { parseStrict } from '../../../../kube/strict-json.ts';
 import { deepEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
 import { checkImmutable } from '../formats.ts';
 import { path, type Path } from '../path.ts';
-import { jsonObjectError } from './json-syntax.ts';
 
 const DATA = path('data');
 const MAX_BYTES = 1024 * 1024;
@@ -69,6 +69,19 @@ function checkJson(out: Findings, base64: string | undefined, at: Path): void {
   if (base64 === undefined) return out.required(at);
   const error = jsonObjectError(Buffer.from(base64, 'base64').toString('utf8'));
   if (error !== undefined) out.invalid(at, '<secret contents redacted>', error);
+}
+
+/** What Go says about a text that should be a JSON object. */
+function jsonObjectError(text: string): string | undefined {
+  let value: unknown;
+  try {
+    value = parseStrict(text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return `json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`;
 }
 
 export function validateConfigMap(out: Findings, map: KubeObject, old: KubeObject | undefined): void {

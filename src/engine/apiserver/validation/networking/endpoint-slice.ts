@@ -1,3 +1,4 @@
+import { validateFullyQualifiedDomainName } from '../../../../kube/domain-names.ts';
 import { isDns1123Label, isDns1123Subdomain, isLabelValue } from '../../../../kube/names.ts';
 import { parseIp, validateIp } from '../../../../kube/ip.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
@@ -74,19 +75,7 @@ function checkAddress(out: Findings, address: string, type: string | undefined, 
     if (errors.length > 0) return void out.list.push(...errors);
     if (parseIp(address)?.version !== 6) out.invalid(at, address, 'must be an IPv6 address');
     checkEndpointIp(out, address, at.index(index));
-  } else if (type === 'FQDN') checkFullyQualified(out, address, at.index(index));
-}
-
-function checkFullyQualified(out: Findings, address: string, at: Path): void {
-  if (address === '') return out.required(at);
-  const name = address.endsWith('.') ? address.slice(0, -1) : address;
-  const errors = isDns1123Subdomain(name);
-  if (errors.length > 0) return out.invalid(at, name, errors.join(','));
-  if (!name.includes('.')) return out.invalid(at, name, 'should be a domain with at least two segments separated by dots');
-  for (const label of name.split('.')) {
-    const labelErrors = isDns1123Label(label);
-    if (labelErrors.length > 0) return out.invalid(at, label, labelErrors.join(','));
-  }
+  } else if (type === 'FQDN') out.list.push(...validateFullyQualifiedDomainName(at.index(index).toString(), address));
 }
 
 function checkHints(out: Findings, hints: Json, at: Path): void {

@@ -1,5 +1,6 @@
 import { quote } from '../../../../kube/go-text.ts';
 import type { Json } from '../../../../kube/object.ts';
+import { parseStrict } from '../../../../kube/strict-json.ts';
 import type { Findings } from '../findings.ts';
 import { checkLocalDescending } from '../relative-paths.ts';
 import type { Path } from '../path.ts';
@@ -43,7 +44,7 @@ export function checkPodAnnotations(out: Findings, annotations: Annotations, spe
 function checkTolerationAnnotation(out: Findings, text: string, at: Path, options: PodOptions): void {
   let tolerations: Json;
   try {
-    tolerations = JSON.parse(text);
+    tolerations = parseStrict(text);
   } catch (error) {
     return out.invalid(at, TOLERATIONS, (error as Error).message);
   }

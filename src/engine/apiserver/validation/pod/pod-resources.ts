@@ -1,11 +1,11 @@
 import type { Json } from '../../../../kube/object.ts';
+import { Quantity } from '../../../../kube/quantity.ts';
 import type { Findings } from '../findings.ts';
-import { compareQuantities, nanos } from '../quantities.ts';
+import { compareQuantities } from '../quantities.ts';
 import { isHugePages } from '../resource-names.ts';
 import type { Path } from '../path.ts';
 import { isSidecar } from './containers.ts';
 import type { PodOptions } from './options.ts';
-import { formatNanos } from './quantity-text.ts';
 import { checkResourceRequirements } from './resources.ts';
 
 /** Resources of the Pod as a whole, against the sum of its containers. */
@@ -20,19 +20,16 @@ export function checkPodResources(out: Findings, spec: Json, claimNames: Set<str
   checkConsistency(out, spec, resourcesAt);
 }
 
-type Amounts = Map<string, { nanos: bigint; sample: string }>;
+type Amounts = Map<string, Quantity>;
 
 function add(into: Amounts, list: Record<string, string> | undefined): void {
-  for (const name in list) {
-    const before = into.get(name);
-    into.set(name, { nanos: (before?.nanos ?? 0n) + (nanos(list[name]) ?? 0n), sample: before?.sample ?? list[name] });
-  }
+  for (const name in list) into.set(name, (into.get(name) ?? Quantity.zero).add(Quantity.parse(list[name])));
 }
 
 function raise(into: Amounts, from: Amounts): void {
   for (const [name, amount] of from) {
     const before = into.get(name);
-    if (before === undefined || amount.nanos > before.nanos) into.set(name, amount);
+    if (before === undefined || amount.compare(before) > 0) into.set(name, amount);
   }
 }
 
@@ -61,15 +58,14 @@ function aggregate(spec: Json, kind: 'requests' | 'limits'): Amounts {
 function checkConsistency(out: Findings, spec: Json, at: Path): void {
   const { requests = {}, limits = {} } = spec.resources;
   for (const [name, amount] of aggregate(spec, 'requests')) {
-    if (requests[name] === undefined || amount.nanos <= (nanos(requests[name]) ?? 0n)) continue;
-    const sum = formatNanos(amount.nanos, amount.sample);
-    const detail = `must be greater than or equal to aggregate container requests of ${sum}`;
+    if (requests[name] === undefined || amount.compare(Quantity.parse(requests[name])) <= 0) continue;
+    const detail = `must be greater than or equal to aggregate container requests of ${amount.toString()}`;
     out.invalid(at.child('requests').key(name), requests[name], detail);
   }
   for (const [name, amount] of aggregate(spec, 'limits')) {
-    if (!isHugePages(name) || limits[name] === undefined || amount.nanos <= (nanos(limits[name]) ?? 0n)) continue;
-    const sum = formatNanos(amount.nanos, amount.sample);
-    out.invalid(at.child('limits').key(name), limits[name], `must be greater than or equal to aggregate container limits of ${sum}`);
+    if (!isHugePages(name) || limits[name] === undefined || amount.compare(Quantity.parse(limits[name])) <= 0) continue;
+    const detail = `must be greater than or equal to aggregate container limits of ${amount.toString()}`;
+    out.invalid(at.child('limits').key(name), limits[name], detail);
   }
   (spec.containers ?? []).forEach((container: Json, i: number) => {
     const own: Record<string, string> = container.resources?.limits ?? {};

@@ -4,6 +4,7 @@ import { calculateUsage, trackedResources } from '../engine/apiserver/admission/
 import { authenticationConfigMap } from '../engine/apiserver/aggregator/authentication-config-map.ts';
 import { ensureFields, ensureObjects, kubernetesService, systemNamespaces, systemPriorityClasses } from '../engine/apiserver/bootstrap/system-objects.ts';
 import { ensureBootstrapPolicy } from '../engine/apiserver/auth/bootstrap/bootstrap-policy.ts';
+import { TokenSecrets } from '../engine/apiserver/auth/token-secrets.ts';
 import { Listener } from '../engine/apiserver/http/listener.ts';
 import { compactRegularly } from '../engine/apiserver/registry/compaction.ts';
 import { inProcessHandler } from '../engine/apiserver/in-process.ts';
@@ -78,6 +79,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await announce(foundation, options.address, port);
     writeKubeconfig(data, url, pki);
     aggregator.start();
+    new TokenSecrets({
+      writer: foundation.objects,
+      issuer: assembled.identity.issuer,
+      rootCa: pki.authority.certificatePem,
+      onError: (error) => log.error('cannot fill a token Secret', { error }),
+    }).start();
     const controllers = startBuiltInControllers(server, foundation, pki, log);
     closers.push(() => controllers.stop());
     return { url, kubeconfig: kubeconfigPath(data), auditPath, startMs: performance.now() - started, isNew, objects, portTaken, server, stop };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiTarget } from '../../support/api-target.ts';
 import { crudSuite } from './crud.suite.ts';
 import { deletionSuite } from './deletion.suite.ts';
+import { identitySuite } from './identity.suite.ts';
 import { listSuite } from './list.suite.ts';
 import { patchSuite } from './patch.suite.ts';
 import { refusalSuite } from './refusal.suite.ts';
@@ -22,6 +23,7 @@ const PARTS: Record<string, (context: ApiSuiteContext) => void> = {
   patch: patchSuite,
   deletion: deletionSuite,
   refusal: refusalSuite,
+  identity: identitySuite,
 };
 
 /** The behaviour of a Kubernetes API, asserted with the same expectations on every server that claims to be one. */

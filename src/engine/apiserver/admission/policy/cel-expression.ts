@@ -1,4 +1,4 @@
-import { compileCel, PER_CALL_LIMIT, type CelProgram } from '../../cel/cel.ts';
+import { compileCel, PER_CALL_LIMIT, type CelOutcome } from '../../cel/cel.ts';
 import { authorizerValue, requestResourceValue, type AuthorizationQuestion, type AuthorizerPort } from '../../cel/functions/authorizer.ts';
 import { fromJson } from '../../cel/json-values.ts';
 import { AUTHORIZER, DYN, RESOURCE_CHECK, typeText, type CelType } from '../../cel/types.ts';
@@ -14,7 +14,10 @@ export const compileCelExpression: CompileExpression = (source, names) => {
   checkResult(program.resultType, names.result);
   return {
     type: program.resultType,
-    evaluate: (variables, budget) => evaluate(program, variables, budget),
+    evaluate: (variables, budget) => charged(program.evaluate(bindings(variables), PER_CALL_LIMIT), budget),
+    *sliced(variables, budget) {
+      return charged(yield* program.evaluateSliced(bindings(variables), PER_CALL_LIMIT), budget);
+    },
   };
 };
 
@@ -39,12 +42,10 @@ function checkResult(actual: CelType, expected: ExpressionNames['result']): void
   if (actual.kind !== expected) throw new Error(`must evaluate to ${expected} but got ${typeText(actual)}`);
 }
 
-function evaluate(program: CelProgram, variables: ExpressionVariables, budget: CostBudget): CelValue {
-  const before = budget.remaining;
-  const outcome = program.evaluate(bindings(variables), PER_CALL_LIMIT);
-  // Variables take what they cost themselves.
+/** What the evaluation came to, paid for. Variables take what they cost themselves. */
+function charged(outcome: CelOutcome, budget: CostBudget): CelValue {
   budget.remaining -= outcome.cost;
-  if (budget.remaining < 0 || before < 0) throw new OutOfBudgetError();
+  if (budget.remaining < 0) throw new OutOfBudgetError();
   if (outcome.error !== undefined) throw new Error(outcome.error);
   return outcome.value!;
 }

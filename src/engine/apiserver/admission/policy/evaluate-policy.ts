@@ -1,6 +1,6 @@
 import { aggregateText } from '../refusal.ts';
 import type { CompiledPolicy, CompiledValidation } from './compiled-policy.ts';
-import { CONDITION_BUDGET, POLICY_BUDGET, type CostBudget, type ExpressionVariables } from './expression.ts';
+import { CompilationError, CONDITION_BUDGET, POLICY_BUDGET, type CostBudget, type ExpressionVariables, type Slices } from './expression.ts';
 
 /** What one validation, or the policy as a whole, says against a request. */
 export interface Denial {
@@ -21,10 +21,10 @@ const NOTHING: Verdict = { denials: [], annotations: [], annotationErrors: [] };
 const MAX_MESSAGE_BYTES = 5 * 1024;
 
 /** The whole policy for one request and one set of parameters. Errors count by the failure policy: as denial, or as nothing. */
-export function evaluatePolicy(policy: CompiledPolicy, given: ExpressionVariables): Verdict {
+export function* evaluatePolicy(policy: CompiledPolicy, given: ExpressionVariables): Slices<Verdict> {
   const denial = (error: unknown, index = 0): Denial[] => (policy.failsOpen ? [] : [{ message: (error as Error).message, index }]);
   try {
-    if (!conditionsHold(policy, given)) return NOTHING;
+    if (!(yield* conditionsHold(policy, given))) return NOTHING;
   } catch (error) {
     return { ...NOTHING, denials: denial(error) };
   }
@@ -33,23 +33,23 @@ export function evaluatePolicy(policy: CompiledPolicy, given: ExpressionVariable
   const denials: Denial[] = [];
   for (const [index, validation] of policy.validations.entries()) {
     try {
-      if (validation.expression.evaluate(variables, budget) === true) continue;
-      denials.push({ message: messageOf(validation, variables, budget), reason: validation.reason, index });
+      if ((yield* validation.expression.sliced(variables, budget)) === true) continue;
+      denials.push({ message: yield* messageOf(validation, variables, budget), reason: validation.reason, index });
     } catch (error) {
       // Without budget nothing that follows can be judged, and what was found so far is not the whole truth.
       if (budget.remaining < 0) return { ...NOTHING, denials: denial(error) };
       denials.push(...denial(error, index));
     }
   }
-  return { denials, ...annotate(policy, given) };
+  return { denials, ...(yield* annotate(policy, given)) };
 }
 
-function conditionsHold(policy: CompiledPolicy, given: ExpressionVariables): boolean {
+function* conditionsHold(policy: CompiledPolicy, given: ExpressionVariables): Slices<boolean> {
   const budget: CostBudget = { remaining: CONDITION_BUDGET };
   const errors: string[] = [];
   for (const { expression } of policy.conditions) {
     try {
-      if (expression.evaluate(given, budget) === false) return false;
+      if ((yield* expression.sliced(given, budget)) === false) return false;
     } catch (error) {
       errors.push((error as Error).message);
     }
@@ -74,19 +74,21 @@ function withVariables(policy: CompiledPolicy, given: ExpressionVariables, budge
     try {
       return { value: policy.variables.find((variable) => variable.name === name)?.expression.evaluate(all, budget) };
     } catch (error) {
-      return { error: new Error(`composited variable "${name}" fails to evaluate: ${(error as Error).message}`) };
+      const verb = error instanceof CompilationError ? 'compile' : 'evaluate';
+      const why = ((error as Error).cause as Error | undefined) ?? (error as Error);
+      return { error: new Error(`composited variable "${name}" fails to ${verb}: ${why.message}`) };
     }
   };
   return all;
 }
 
 /** The expression's text if it is a usable line, else the fixed message, else the validation itself. */
-function messageOf(validation: CompiledValidation, variables: ExpressionVariables, budget: CostBudget): string {
+function* messageOf(validation: CompiledValidation, variables: ExpressionVariables, budget: CostBudget): Slices<string> {
   const { authorizer: _authorizer, ...visible } = variables;
   let message = '';
   if (validation.messageExpression) {
     try {
-      const value = validation.messageExpression.evaluate(visible, budget);
+      const value = yield* validation.messageExpression.sliced(visible, budget);
       if (typeof value === 'string') message = value.trim();
     } catch (error) {
       if (budget.remaining < 0) throw new Error(`failed messageExpression: ${(error as Error).message}`, { cause: error });
@@ -96,7 +98,7 @@ function messageOf(validation: CompiledValidation, variables: ExpressionVariable
   return message || validation.message.trim() || `failed expression: ${validation.source.trim()}`;
 }
 
-function annotate(policy: CompiledPolicy, given: ExpressionVariables): Pick<Verdict, 'annotations' | 'annotationErrors'> {
+function* annotate(policy: CompiledPolicy, given: ExpressionVariables): Slices<Pick<Verdict, 'annotations' | 'annotationErrors'>> {
   const annotations: Verdict['annotations'] = [];
   const annotationErrors: string[] = [];
   if (policy.auditAnnotations.length === 0) return { annotations, annotationErrors };
@@ -105,7 +107,7 @@ function annotate(policy: CompiledPolicy, given: ExpressionVariables): Pick<Verd
   const variables = withVariables(policy, visible, budget);
   for (const { key, source, expression } of policy.auditAnnotations) {
     try {
-      const value = expression.evaluate(variables, budget);
+      const value = yield* expression.sliced(variables, budget);
       if (typeof value === 'string') {
         if (value.trim() !== '') annotations.push({ key, value: value.trim() });
       } else if (value !== null) {

@@ -46,6 +46,16 @@ export interface Expression {
   readonly type?: CelType;
   /** Takes its cost off the budget. @throws OutOfBudgetError, or Error in the words of CEL (`no such key: x`). */
   evaluate(variables: ExpressionVariables, budget: CostBudget): unknown;
+  /** The same, pausing now and then when it takes long. */
+  sliced(variables: ExpressionVariables, budget: CostBudget): Slices<unknown>;
+}
+
+/** Work that can be interrupted where it yields. */
+export type Slices<T> = Generator<void, T, void>;
+
+/** An expression that does not compile. */
+export class CompilationError extends Error {
+  override readonly name = 'CompilationError';
 }
 
 /** @throws Error with what is wrong with the source. */
@@ -60,22 +70,40 @@ export function storedExpression(source: string, names: ExpressionNames, compile
   try {
     expression = compile(source, names);
   } catch (error) {
-    const failed = new Error(`compilation error: ${(error as Error).message}`, { cause: error });
-    return {
-      evaluate() {
-        throw failed;
-      },
-    };
+    return failing(new CompilationError(`compilation error: ${(error as Error).message}`, { cause: error }));
   }
+  const told = (error: unknown): Error => {
+    if (error instanceof OutOfBudgetError) return error;
+    return new Error(`expression '${source}' resulted in error: ${(error as Error).message}`, { cause: error });
+  };
   return {
     type: expression.type,
     evaluate(variables, budget) {
       try {
         return expression.evaluate(variables, budget);
       } catch (error) {
-        if (error instanceof OutOfBudgetError) throw error;
-        throw new Error(`expression '${source}' resulted in error: ${(error as Error).message}`, { cause: error });
+        throw told(error);
       }
+    },
+    *sliced(variables, budget) {
+      try {
+        return yield* expression.sliced(variables, budget);
+      } catch (error) {
+        throw told(error);
+      }
+    },
+  };
+}
+
+function failing(error: Error): Expression {
+  const fail = (): never => {
+    throw error;
+  };
+  return {
+    evaluate: fail,
+    // oxlint-disable-next-line require-yield
+    *sliced() {
+      return fail();
     },
   };
 }

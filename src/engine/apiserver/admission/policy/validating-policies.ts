@@ -9,11 +9,12 @@ import { converted } from '../webhook/selection.ts';
 import type { Equivalents } from '../webhook/webhook-index.ts';
 import type { CompiledBinding, CompiledPolicy } from './compiled-policy.ts';
 import { evaluatePolicy, type Verdict } from './evaluate-policy.ts';
-import type { CompileExpression, ExpressionVariables } from './expression.ts';
+import type { CompileExpression, ExpressionVariables, Slices } from './expression.ts';
 import { matchRequest } from './matching.ts';
 import { collectParams, type ResourceOfKind } from './params.ts';
 import { PolicyIndex, type BoundPolicy } from './policy-index.ts';
 import { namespaceVariable, requestVariables } from './request-variables.ts';
+import { runSlices } from './run-slices.ts';
 
 export interface ValidatingPolicyOptions {
   reader: ObjectReader;
@@ -59,27 +60,28 @@ export function validatingPolicies(options: ValidatingPolicyOptions): AdmissionP
       if (!policy.failsOpen)
         denials.push({ policy: policy.name, binding, message: `failed to configure ${what}: ${(error as Error).message}` });
     };
+    let invocation: Invocation | Promise<Invocation>;
     try {
       const matched = matchRequest(policy.match, request, reader, equivalents);
       if (!matched) return;
-      const invocation = converted(matched, request, equivalents);
-      if (!(invocation instanceof Promise)) return evaluateBindings(bound, request, invocation, denials, misconfigured);
-      return invocation.then(
-        (ready) => evaluateBindings(bound, request, ready, denials, misconfigured),
-        (error: Error) => misconfigured(new Error(`failed to convert object version: ${error.message}`), 'binding'),
-      );
+      invocation = converted(matched, request, equivalents);
     } catch (error) {
-      misconfigured(error, 'policy');
+      return misconfigured(error, 'policy');
     }
+    const run = (ready: Invocation) => runSlices(evaluateBindings(bound, request, ready, denials, misconfigured));
+    if (!(invocation instanceof Promise)) return run(invocation);
+    return invocation.then(run, (error: Error) =>
+      misconfigured(new Error(`failed to convert object version: ${error.message}`), 'binding'),
+    );
   }
 
-  function evaluateBindings(
+  function* evaluateBindings(
     { policy, bindings }: BoundPolicy,
     request: AdmissionRequest,
     invocation: Invocation,
     denials: PolicyDenial[],
     misconfigured: (error: unknown, what: string, binding: string) => void,
-  ): void {
+  ): Slices<void> {
     const annotations = new Map<string, Set<string>>();
     for (const binding of bindings) {
       let params: (KubeObject | undefined)[];
@@ -91,7 +93,7 @@ export function validatingPolicies(options: ValidatingPolicyOptions): AdmissionP
         continue;
       }
       for (const param of params) {
-        const verdict = evaluatePolicy(policy, variablesFor(request, invocation, param));
+        const verdict = yield* evaluatePolicy(policy, variablesFor(request, invocation, param));
         apply(policy, binding, verdict, request, denials, annotations);
       }
     }

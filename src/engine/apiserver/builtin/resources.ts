@@ -4,7 +4,7 @@ import { autoscalerFromV2, autoscalerToV2 } from './conversion/autoscalers.ts';
 import { eventFromCore, eventToCore } from './conversion/events.ts';
 import { objectDecoder } from './decode/decode.ts';
 import { emptyObject } from './decode/empty-object.ts';
-import { columnsOf, type ColumnRecord } from './columns/columns.ts';
+import { columnsOf } from './columns/columns.ts';
 import { readRecordedJson } from './recorded.ts';
 import { SCALABLE } from './scale.ts';
 import { resolveBuiltin, schemaOf } from './schemas.ts';
@@ -27,7 +27,6 @@ export interface ResourceRecord {
   verbs: string[];
   subresources?: Subresource[];
   definition: string;
-  columns: ColumnRecord[];
   selectableFields?: string[];
 }
 

@@ -15,6 +15,8 @@ export interface Codec {
 
 /** What one decoding run found on its way. */
 export interface Scan {
+  /** The definition of the whole object: some defaults hold for a part of one kind and not of others. */
+  readonly root: string;
   /** Some object held a field that its type does not have. */
   sawUnknown: boolean;
 }
@@ -186,7 +188,7 @@ function compileField(field: GoField, fallback: FieldDefault | undefined): Field
   if (fallback === undefined) compiled.absent = zero;
   else if (typeof fallback === 'function') {
     compiled.absent = (input, out, scan) => {
-      const value: Json = fallback(input, out);
+      const value: Json = fallback(input, out, scan.root);
       return value === undefined ? zero?.(input, out, scan) : codec.decode(value, scan);
     };
   } else compiled.absent = (_input, _out, scan) => codec.decode(fallback, scan);

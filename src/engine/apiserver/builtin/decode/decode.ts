@@ -13,7 +13,7 @@ export function objectDecoder(definition: string, kind: string): DecodeObject {
   let codec: Codec | undefined;
   return (object, version, onUnknown) => {
     codec ??= codecFor(goType(definition));
-    const scan: Scan = { sawUnknown: false };
+    const scan: Scan = { root: definition, sawUnknown: false };
     let decoded: Json;
     try {
       decoded = codec.decode(object, scan);

@@ -37,11 +37,24 @@ function whenRollingUpdate(input: Json): Json {
   return (input.type || 'RollingUpdate') === 'RollingUpdate' ? {} : undefined;
 }
 
+/** For what Kubernetes does to one kind only: to a Pod and not to templates, to a Job and not to those that a CronJob describes. */
+function onlyIn(kind: string, value: (input: Json) => Json): ConditionalDefault {
+  return (input, _out, root) => (root === kind ? value(input) : undefined);
+}
+
+const JOB = 'io.k8s.api.batch.v1.Job';
+const MOST_RETRIES = 2 ** 31 - 1;
+
+function isAbsent(value: Json): boolean {
+  return value === undefined || value === null;
+}
+
 /** Defaults that depend on other fields of the same object, by definition and field. */
 export const CONDITIONAL_DEFAULTS: Record<string, Record<string, ConditionalDefault>> = {
   'io.k8s.api.core.v1.Container': { imagePullPolicy: (input) => pullPolicyFor(input.image) },
   'io.k8s.api.core.v1.EphemeralContainer': { imagePullPolicy: (input) => pullPolicyFor(input.image) },
   'io.k8s.api.core.v1.ImageVolumeSource': { pullPolicy: (input) => pullPolicyFor(input.reference) },
+  'io.k8s.api.core.v1.PodSpec': { enableServiceLinks: onlyIn('io.k8s.api.core.v1.Pod', () => true) },
   'io.k8s.api.core.v1.Volume': { emptyDir },
   'io.k8s.api.core.v1.NodeStatus': { allocatable: (_input, out) => out.capacity },
   'io.k8s.api.core.v1.ServicePort': { targetPort: (input) => input.port ?? undefined },
@@ -54,6 +67,15 @@ export const CONDITIONAL_DEFAULTS: Record<string, Record<string, ConditionalDefa
   'io.k8s.api.apps.v1.DaemonSetUpdateStrategy': { rollingUpdate: whenRollingUpdate },
   // Only a type that is not given brings the parameters with it.
   'io.k8s.api.apps.v1.StatefulSetUpdateStrategy': { rollingUpdate: (input) => (input.type ? undefined : {}) },
+  'io.k8s.api.batch.v1.JobSpec': {
+    parallelism: onlyIn(JOB, () => 1),
+    completions: onlyIn(JOB, (input) => (isAbsent(input.parallelism) ? 1 : undefined)),
+    backoffLimit: onlyIn(JOB, (input) => (isAbsent(input.backoffLimitPerIndex) ? 6 : MOST_RETRIES)),
+    manualSelector: onlyIn(JOB, () => false),
+    completionMode: onlyIn(JOB, () => 'NonIndexed'),
+    suspend: onlyIn(JOB, () => false),
+    podReplacementPolicy: onlyIn(JOB, (input) => (isAbsent(input.podFailurePolicy) ? 'TerminatingOrFailed' : 'Failed')),
+  },
   'io.k8s.api.networking.v1.NetworkPolicySpec': { policyTypes },
   'io.k8s.api.rbac.v1.Subject': { apiGroup: subjectGroup },
   'io.k8s.api.resource.v1.ExactDeviceRequest': { count: deviceCount },

@@ -2,8 +2,11 @@ import type { Json } from '../../../../kube/object.ts';
 import { readRecordedJson } from '../recorded.ts';
 import { CONDITIONAL_DEFAULTS, UNRECORDED_DEFAULTS } from './conditional.ts';
 
-/** A default that depends on its siblings: `input` is the object as it came, `out` holds the fields before this one in their final form. */
-export type ConditionalDefault = (input: Json, out: Json) => Json;
+/**
+ * A default that depends on its siblings: `input` is the object as it came, `out` holds the fields before this one in their final
+ * form, `root` is the definition of the whole object.
+ */
+export type ConditionalDefault = (input: Json, out: Json, root: string) => Json;
 
 /** A constant, or a function for what depends on siblings. */
 export type FieldDefault = string | number | boolean | object | ConditionalDefault;

@@ -40,18 +40,19 @@ function finishService(service: Json): boolean {
 }
 
 /** Only on Pods, not on templates: a template keeps saying what its author said. */
-function finishPod(pod: Json): boolean {
-  const { spec } = pod;
-  let added = fill(spec, 'enableServiceLinks', true);
+function finishPod({ spec }: Json): boolean {
+  let added = false;
   for (const container of spec.containers ?? []) added = finishContainer(container, spec.hostNetwork) || added;
   for (const container of spec.initContainers ?? []) added = finishContainer(container, spec.hostNetwork) || added;
   return added;
 }
 
-function finishContainer(container: Json, hostNetwork: boolean): boolean {
-  let added = fillRecord(container.resources, 'requests', container.resources.limits);
-  if (!hostNetwork) return added;
-  for (const port of container.ports ?? []) added = fill(port, 'hostPort', port.containerPort) || added;
+function finishContainer({ resources, ports = [] }: Json, hostNetwork: boolean): boolean {
+  let added = false;
+  // Requests that were not there at all end up where they belong, behind the limits.
+  if (resources.limits && !resources.requests && !resources.claims) resources.requests = { ...resources.limits };
+  else added = fillRecord(resources, 'requests', resources.limits);
+  if (hostNetwork) for (const port of ports) added = fill(port, 'hostPort', port.containerPort) || added;
   return added;
 }
 
@@ -62,24 +63,6 @@ function finishSecret(secret: Json): boolean {
   secret.data = { ...secret.data, ...Object.fromEntries(written) };
   delete secret.stringData;
   return true;
-}
-
-const MOST_RETRIES = 2 ** 31 - 1;
-
-/** Only on Jobs, not on the Jobs that a CronJob describes. */
-function finishJob(job: Json): boolean {
-  const { spec } = job;
-  const isSingle = spec.completions === undefined && spec.parallelism === undefined;
-  const added = [
-    isSingle && fill(spec, 'completions', 1),
-    fill(spec, 'parallelism', 1),
-    fill(spec, 'backoffLimit', spec.backoffLimitPerIndex === undefined ? 6 : MOST_RETRIES),
-    fill(spec, 'completionMode', 'NonIndexed'),
-    fill(spec, 'suspend', false),
-    fill(spec, 'podReplacementPolicy', spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed'),
-    fill(spec, 'manualSelector', false),
-  ];
-  return added.includes(true);
 }
 
 function finishReplicationController(controller: Json): boolean {
@@ -136,7 +119,6 @@ export const FINISHING: Record<string, Finish> = {
   'io.k8s.api.core.v1.Namespace': finishNamespace,
   'io.k8s.api.core.v1.Secret': finishSecret,
   'io.k8s.api.core.v1.LimitRangeItem': finishLimitRangeItem,
-  'io.k8s.api.batch.v1.Job': finishJob,
   'io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior': finishScalingBehavior,
   'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition': finishCustomResourceDefinition,
 };

@@ -3,6 +3,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Strategy, WriteContext } from '../../registry/resource.ts';
 import { validateBuiltin } from '../../validation/index.ts';
 import type { DecodeObject } from '../decode/decode.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 type Prepare = (object: Json, old: Json, context: WriteContext) => void;
 
@@ -46,8 +47,8 @@ export function standardStrategy(options: StandardOptions): Strategy {
     decode: options.decode,
     prepareCreate: (object, context) => prepareCreate(options, object, context),
     prepareUpdate: (object, old, context) => prepareUpdate(options, object, old, context),
-    validateCreate: (object, context) => validateBuiltin(kind, object, undefined, { subresource: context.subresource }),
-    validateUpdate: (object, old, context) => validateBuiltin(kind, object, old, { subresource: context.subresource }),
+    validateCreate: (object, { subresource }) => validateBuiltin(kind, withoutNulls(object), undefined, { subresource }),
+    validateUpdate: (object, old, { subresource }) => validateBuiltin(kind, withoutNulls(object), withoutNulls(old), { subresource }),
     allowCreateOnUpdate: behaviour.allowCreateOnUpdate ?? false,
     allowUnconditionalUpdate: behaviour.allowUnconditionalUpdate ?? true,
     nameRule: behaviour.nameRule ?? 'dns-subdomain',

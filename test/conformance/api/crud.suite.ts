@@ -78,6 +78,15 @@ export function crudSuite({ target, namespace, path }: ApiSuiteContext): void {
     expect(body.metadata.resourceVersion).toBe(created.metadata.resourceVersion);
   });
 
+  it('an update without a resourceVersion replaces whatever is there', async () => {
+    const created = (await target().request('POST', path('configmaps'), configMap('unconditional'))).body;
+    const { status, body } = await target().request('PUT', path('configmaps', 'unconditional'), configMap('unconditional', { other: 'x' }));
+    expect(status).toBe(200);
+    expect(body.data).toEqual({ other: 'x' });
+    expect(body.metadata.uid).toBe(created.metadata.uid);
+    expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(Number(created.metadata.resourceVersion));
+  });
+
   it('an update with a stale resourceVersion is refused with Conflict', async () => {
     const created = (await target().request('POST', path('configmaps'), configMap('stale'))).body;
     await target().request('PUT', path('configmaps', 'stale'), { ...created, data: { a: '1' } });

@@ -127,6 +127,7 @@ function checkIdentity(core: ServerCore, resource: Resource, request: ApiRequest
     if (!resource.strategy.allowUnconditionalUpdate) {
       throw invalidError(resource, name, [invalid('metadata.resourceVersion', 0, 'must be specified for an update')]);
     }
+    metadata.resourceVersion = String(entry.revision);
   } else if (revision !== String(entry.revision)) {
     if (!/^\d+$/.test(revision)) {
       throw invalidError(resource, name, [

@@ -28,6 +28,16 @@ export function refusalSuite({ target, namespace, path }: ApiSuiteContext): void
   it('a method that the resource does not have', () =>
     expectRefusal('PUT', path('configmaps'), {}, { code: 405, reason: 'MethodNotAllowed' }));
 
+  it('a review as a Table', async () => {
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const review = { spec: { nonResourceAttributes: { path: '/', verb: 'get' } } };
+    const url = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
+    const refused = await target().request('POST', url, review, { headers: { accept } });
+    expect(refused.body).toMatchObject({ kind: 'Status', code: 406, reason: 'NotAcceptable' });
+    const second = await target().request('POST', url, review, { headers: { accept: `${accept},application/json` } });
+    expect(second.body).toMatchObject({ kind: 'SelfSubjectAccessReview', status: { allowed: true } });
+  });
+
   it('malformed JSON', () => expectRefusal('POST', path('configmaps'), '{"metadata": }', { code: 400, reason: 'BadRequest', message: expect.stringContaining("invalid character '}' looking for beginning of value") }));
 
   it('a namespace that contradicts the path', () =>

@@ -3,6 +3,7 @@ import { failure } from '../../../kube/status.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import type { RequestHandler } from '../chain/dispatch.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
+import { negotiateWithoutTables } from '../encoding/accept.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 import type { Resource } from '../registry/resource.ts';
 import { decodeBody, readBody } from '../verbs/body.ts';
@@ -71,6 +72,7 @@ function reviewHandlers({ identity, authorizer, now }: EndpointOptions): Map<str
 /** The way of a create up to the point where it would be stored. */
 function reviewHandler(answer: Answer, now: () => Date): RequestHandler {
   return async (request: ApiRequest, resource: Resource) => {
+    negotiateWithoutTables(request.headers.accept);
     const options = writeOptions(request, 'CreateOptions');
     const body = await readBody(request);
     const review = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));

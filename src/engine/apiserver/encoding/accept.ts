@@ -18,12 +18,18 @@ export function negotiate(header: string | string[] | undefined): Accepted {
   if (accept === '' || accept === 'application/json') return PLAIN;
   const known = cache.get(accept);
   if (known !== undefined) return known;
-  const result = parse(accept);
+  const result = parse(accept, true);
   if (cache.size < CACHE_LIMIT) cache.set(accept, result);
   return result;
 }
 
-function parse(accept: string): Accepted {
+/** The same for what has no Table form, like reviews. @throws StatusError NotAcceptable when the client takes nothing but a Table. */
+export function negotiateWithoutTables(header: string | string[] | undefined): Accepted {
+  const accept = Array.isArray(header) ? header.join(',') : (header ?? '');
+  return accept.includes('Table') ? parse(accept, false) : negotiate(accept);
+}
+
+function parse(accept: string, tables: boolean): Accepted {
   const clauses = accept.split(',').map((clause) => {
     const [type, ...params] = clause.split(';').map((part) => part.trim());
     const values: Record<string, string> = {};
@@ -36,7 +42,7 @@ function parse(accept: string): Accepted {
   clauses.sort((a, b) => b.quality - a.quality);
   for (const { type, values } of clauses) {
     const accepted = acceptClause(type, values);
-    if (accepted !== undefined) return accepted;
+    if (accepted !== undefined && (tables || accepted.as !== 'Table')) return accepted;
   }
   throw failure(
     'NotAcceptable',

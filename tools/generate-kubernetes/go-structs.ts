@@ -59,7 +59,7 @@ function readPackage(folder: string, prefix: string, structs: Map<string, (GoFie
     const source = readFileSync(join(folder, file), 'utf8');
     const imports = importsOf(source);
     const qualify = (expression: string) => qualifyType(expression, prefix, imports);
-    for (const match of source.matchAll(/^type (\w+) struct \{(?:\n([\s\S]*?)^)?\}/gm)) {
+    for (const match of source.matchAll(/^type (\w+) struct ?\{(?:\n([\s\S]*?)^)?\}/gm)) {
       structs.set(`${prefix}.${match[1]}`, fieldsOf(match[2] ?? '', qualify));
     }
     for (const match of source.matchAll(/^type (\w+) (?!struct\b|interface\b|func\b|=)([\w.[\]*]+)/gm)) {

@@ -14,7 +14,17 @@ if (!name || !known.includes(name)) {
 const folder = existsSync(join('bench', `${name}.ts`)) ? undefined : join('bench', name);
 const entryPoints = folder ? readdirSync(folder).map((file) => join(folder, file)) : [join('bench', `${name}.ts`)];
 const outdir = mkdtempSync(join(tmpdir(), 'tenantry-bench-'));
-await build({ entryPoints, outdir, bundle: true, format: 'esm', platform: 'node', target: 'node20', packages: 'external', outExtension: { '.js': '.mjs' }, logLevel: 'warning', banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" } });
+await build({
+  entryPoints,
+  outdir,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  outExtension: { '.js': '.mjs' },
+  logLevel: 'warning',
+  banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },
+});
 const { status } = spawnSync(process.execPath, [join(outdir, folder ? 'main.mjs' : `${name}.mjs`), ...args], { stdio: 'inherit' });
 rmSync(outdir, { recursive: true, force: true });
 process.exit(status ?? 1);

@@ -38,10 +38,13 @@ export class Connection {
 
   static open(target: Target): Promise<Connection> {
     return new Promise((resolve, reject) => {
-      const socket = connect({ host: target.host, port: target.port, ca: target.ca, servername: 'localhost', ALPNProtocols: ['http/1.1'] }, () => {
-        socket.setNoDelay(true);
-        resolve(new Connection(socket, target));
-      });
+      const socket = connect(
+        { host: target.host, port: target.port, ca: target.ca, servername: 'localhost', ALPNProtocols: ['http/1.1'] },
+        () => {
+          socket.setNoDelay(true);
+          resolve(new Connection(socket, target));
+        },
+      );
       socket.once('error', reject);
     });
   }
@@ -59,7 +62,9 @@ export class Connection {
   stream(path: string, onData: (chunk: Buffer) => void): void {
     this.#socket.removeAllListeners('data');
     this.#socket.on('data', onData);
-    this.#socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${this.#target.token}\r\nAccept: application/json\r\n\r\n`);
+    this.#socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${this.#target.token}\r\nAccept: application/json\r\n\r\n`,
+    );
   }
 
   close(): void {
@@ -85,7 +90,7 @@ export class Connection {
   #readHead(): boolean {
     const end = this.#buffer.indexOf('\r\n\r\n');
     if (end < 0) return false;
-    const head = this.#buffer.toString("latin1", 0, end);
+    const head = this.#buffer.toString('latin1', 0, end);
     this.#buffer = this.#buffer.subarray(end + 4);
     this.#status = Number(head.slice(9, 12));
     this.#bytes = 0;
@@ -118,7 +123,7 @@ export class Connection {
   #readChunk(): boolean {
     const line = this.#buffer.indexOf('\r\n');
     if (line < 0) return false;
-    const size = Number.parseInt(this.#buffer.toString("latin1", 0, line), 16);
+    const size = Number.parseInt(this.#buffer.toString('latin1', 0, line), 16);
     if (this.#buffer.length < line + 2 + size + 2) return false;
     this.#buffer = this.#buffer.subarray(line + 2);
     this.#take(size);

@@ -55,7 +55,8 @@ const scenarios: Record<string, (target: Target, namespace: string, count: numbe
       count,
       CLIENTS,
       async (c, i) =>
-        (await c.request('PATCH', `${path(namespace)}/cm-${i % 2000}`, `{"data":{"other":"value-${i}"}}`, 'application/merge-patch+json')).status,
+        (await c.request('PATCH', `${path(namespace)}/cm-${i % 2000}`, `{"data":{"other":"value-${i}"}}`, 'application/merge-patch+json'))
+          .status,
     ),
   async list(target, namespace, count) {
     const connection = await Connection.open(target);
@@ -100,8 +101,12 @@ async function watchFanOut(target: Target, namespace: string, updates: number, w
   }
   await new Promise((resolve) => setTimeout(resolve, 500));
   const started = performance.now();
-  const writing = drive(target, updates, writers, async (c, i) =>
-    (await c.request('PATCH', `${path(namespace)}/cm-${i % 2000}`, `{"data":{"other":"w-${i}"}}`, 'application/merge-patch+json')).status,
+  const writing = drive(
+    target,
+    updates,
+    writers,
+    async (c, i) =>
+      (await c.request('PATCH', `${path(namespace)}/cm-${i % 2000}`, `{"data":{"other":"w-${i}"}}`, 'application/merge-patch+json')).status,
   );
   const timeout = setTimeout(() => done(), 60_000);
   await Promise.all([writing, finished]);

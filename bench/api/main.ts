@@ -170,6 +170,8 @@ for (const [name, value] of Object.entries(ours)) {
   const other = theirs?.[name];
   const ratio = other === undefined ? '' : `${(value / other).toFixed(2)}x`;
   const shown = other === undefined ? '' : other.toFixed(other < 100 ? 1 : 0);
-  console.log(`${name.padEnd(28)}${shown.padStart(12)}${value.toFixed(value < 100 ? 1 : 0).padStart(12)}${ratio.padStart(9)}  ${BARS[name] ?? ''}`);
+  console.log(
+    `${name.padEnd(28)}${shown.padStart(12)}${value.toFixed(value < 100 ? 1 : 0).padStart(12)}${ratio.padStart(9)}  ${BARS[name] ?? ''}`,
+  );
 }
 console.log(calibrate());

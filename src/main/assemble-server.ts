@@ -1,4 +1,6 @@
+import { catalogTypes } from '../engine/apiserver/admission/catalog-ports.ts';
 import { compileCelExpression } from '../engine/apiserver/admission/policy/cel-expression.ts';
+import { keepPolicyStatus } from '../engine/apiserver/admission/policy/policy-status.ts';
 import { serverAdmission } from '../engine/apiserver/admission/server-admission.ts';
 import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
 import { identityEndpoints } from '../engine/apiserver/auth/endpoints.ts';
@@ -68,6 +70,7 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
     onError,
   });
   const definitions = new CustomDefinitions({ core, objects, deleteAll: (resource) => deleteAllObjects(server.core, resource), log });
+  keepPolicyStatus({ writer: objects, compile: compileCelExpression, ...catalogTypes(core.catalog), onError });
   const audit = new FileAuditLog(auditPath);
   const routes = identityEndpoints({ identity, authorizer, reader: objects, now: core.now, externalUrl: url });
   const server = new ApiServer({
@@ -81,7 +84,6 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
       catalog: core.catalog,
       now: () => Date.now(),
       organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
-      compile: compileCelExpression,
       extra: [escalationPrevention(authorizer)],
       onError,
     }),
@@ -110,6 +112,7 @@ function foreignServers(aggregator: Aggregator): ForeignServers {
     generation: () => aggregator.generation,
     versions: () => aggregator.foreignVersions(),
     documents: () => aggregator.foreignDocuments(),
+    definitions: () => aggregator.foreignDefinitions(),
     answer: ({ info, raw, user }) => {
       const target = aggregator.targetFor(info.path);
       if (target === undefined || raw === undefined) return undefined;

@@ -2,7 +2,14 @@ import { existsSync, writeFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { calculateUsage, trackedResources } from '../engine/apiserver/admission/quota/usage.ts';
 import { authenticationConfigMap } from '../engine/apiserver/aggregator/authentication-config-map.ts';
-import { ensureFields, ensureObjects, kubernetesService, systemNamespaces, systemPriorityClasses } from '../engine/apiserver/bootstrap/system-objects.ts';
+import type { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
+import {
+  ensureFields,
+  ensureObjects,
+  kubernetesService,
+  systemNamespaces,
+  systemPriorityClasses,
+} from '../engine/apiserver/bootstrap/system-objects.ts';
 import { ensureBootstrapPolicy } from '../engine/apiserver/auth/bootstrap/bootstrap-policy.ts';
 import { TokenSecrets } from '../engine/apiserver/auth/token-secrets.ts';
 import { Listener } from '../engine/apiserver/http/listener.ts';
@@ -14,6 +21,7 @@ import { createSealer } from '../engine/store/sealer.ts';
 import { createClient } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
 import { startControllers } from '../engine/controllers/start-controllers.ts';
+import { failure } from '../kube/status.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
@@ -67,18 +75,31 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   try {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
-    const assembled = assembleServer({ version: options.version, url: `https://${options.address}:${options.port}`, log, pki, store, auditPath, keyFolder: join(data, 'pki') });
+    const assembled = assembleServer({
+      version: options.version,
+      url: `https://${options.address}:${options.port}`,
+      log,
+      pki,
+      store,
+      auditPath,
+      keyFolder: join(data, 'pki'),
+    });
     const { server, foundation, aggregator, definitions } = assembled;
-    closers.push(() => server.close(), () => assembled.audit.close(), () => aggregator.stop());
+    closers.push(
+      () => server.close(),
+      () => assembled.audit.close(),
+      () => aggregator.stop(),
+    );
     definitions.start();
     await bootstrap(foundation, pki);
 
-    const { listener, port, portTaken } = await listen(options, pki, server, log);
+    const { listener, port, portTaken } = await listen(options, pki, server, aggregator, log);
     closers.push(() => listener.close());
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
     await announce(foundation, options.address, port);
     writeKubeconfig(data, url, pki);
     aggregator.start();
+    closers.push(registerApiServices(foundation, aggregator, log));
     new TokenSecrets({
       writer: foundation.objects,
       issuer: assembled.identity.issuer,
@@ -87,7 +108,17 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     }).start();
     const controllers = startBuiltInControllers(server, foundation, pki, log);
     closers.push(() => controllers.stop());
-    return { url, kubeconfig: kubeconfigPath(data), auditPath, startMs: performance.now() - started, isNew, objects, portTaken, server, stop };
+    return {
+      url,
+      kubeconfig: kubeconfigPath(data),
+      auditPath,
+      startMs: performance.now() - started,
+      isNew,
+      objects,
+      portTaken,
+      server,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -107,6 +138,25 @@ async function bootstrap({ objects }: ServerFoundation, pki: Pki): Promise<void>
   ]);
 }
 
+/** An APIService for every version that is served, custom ones included, as kube-apiserver registers them. */
+function registerApiServices({ core }: ServerFoundation, aggregator: Aggregator, log: Log): () => void {
+  const own = new Set([...core.catalog.all()].filter((resource) => resource.strategicMerge !== false).map(groupVersionKey));
+  const register = () => {
+    const versions = new Map(
+      [...core.catalog.all()].map((resource) => [groupVersionKey(resource), { group: resource.group, version: resource.version }]),
+    );
+    const builtIn = [...versions].filter(([key]) => own.has(key)).map(([, version]) => version);
+    const custom = [...versions].filter(([key]) => !own.has(key)).map(([, version]) => version);
+    aggregator.registerLocal(builtIn, custom).catch((error: unknown) => log.error('cannot register API services', { error }));
+  };
+  register();
+  return core.catalog.onChange(register);
+}
+
+function groupVersionKey({ group, version }: { group: string; version: string }): string {
+  return `${group}/${version}`;
+}
+
 /** They come in through the same chain as everybody else, as a user of their own. */
 function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundation, pki: Pki, log: Log) {
   const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
@@ -121,7 +171,7 @@ function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundatio
   });
 }
 
-async function listen(options: EngineOptions, pki: Pki, server: ApiServer, log: Log) {
+async function listen(options: EngineOptions, pki: Pki, server: ApiServer, aggregator: Aggregator, log: Log) {
   const make = (port: number) =>
     new Listener({
       address: options.address,
@@ -130,6 +180,12 @@ async function listen(options: EngineOptions, pki: Pki, server: ApiServer, log: 
       key: pki.serving.keyPem,
       authorities: { client: pki.authority.certificatePem, frontProxy: pki.frontProxyAuthority.certificatePem },
       handle: (incoming) => server.handle(incoming),
+      upgrade: async (incoming, request, socket, head) => {
+        const { info, user } = await server.admitUpgrade(incoming);
+        const target = aggregator.targetFor(info.path);
+        if (target === undefined) throw failure('BadRequest', 'this path does not speak another protocol than HTTP');
+        await aggregator.upgrade(request, socket, head, user, target);
+      },
       onError: (error) => log.warn('connection failed', { error }),
     });
   try {
@@ -138,7 +194,10 @@ async function listen(options: EngineOptions, pki: Pki, server: ApiServer, log: 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     if (!options.fallBackToFreePort) {
-      throw new Error(`Cannot listen on ${options.address}:${options.port}: another program does; choose another --port, or 0 for a free one`, { cause: error });
+      throw new Error(
+        `Cannot listen on ${options.address}:${options.port}: another program does; choose another --port, or 0 for a free one`,
+        { cause: error },
+      );
     }
     const listener = make(0);
     return { listener, port: await listener.listen(), portTaken: options.port };

@@ -1,6 +1,6 @@
-import { Agent, fetch } from 'undici';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
 import { startControlPlane } from '../../test/cluster/control-plane.ts';
 import type { Json, KubeObject } from '../../src/kube/object.ts';
 import { applyChange } from '../../src/engine/apiserver/validation/recorded/apply-change.ts';
@@ -28,7 +28,7 @@ const WITHOUT = [
 interface Server {
   url: string;
   token: string;
-  dispatcher: Agent;
+  agent: Agent;
 }
 
 interface Answer {
@@ -43,7 +43,7 @@ export async function main(names: string[]): Promise<void> {
     : await startControlPlane({ flags: [`--disable-admission-plugins=${WITHOUT.join(',')}`, '--allow-privileged=true'] });
   const url = plane?.url ?? process.env['SERVER']!;
   const token = plane?.adminToken ?? process.env['TOKEN']!;
-  const server = { url, token, dispatcher: new Agent({ connect: { rejectUnauthorized: false } }) };
+  const server = { url, token, agent: new Agent({ keepAlive: true, rejectUnauthorized: false }) };
   try {
     for (const [name, set] of Object.entries(caseSets)) {
       if (names.length > 0 && !names.includes(name)) continue;
@@ -53,7 +53,7 @@ export async function main(names: string[]): Promise<void> {
     }
     spawnSync('node_modules/.bin/oxfmt', ['--config', '.oxfmtrc.json', FOLDER], { stdio: 'inherit' });
   } finally {
-    await server.dispatcher.close();
+    server.agent.destroy();
     await plane?.stop();
   }
 }
@@ -71,14 +71,20 @@ function stable(recorded: { bases: Record<string, KubeObject>; cases: Json[] }):
 }
 
 async function call(server: Server, method: string, path: string, body?: Json): Promise<Answer> {
-  const response = await fetch(`${server.url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' },
-    body: body === undefined ? undefined : JSON.stringify(body),
-    dispatcher: server.dispatcher,
+  const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json', 'user-agent': 'record-validation' };
+  return new Promise((resolve, reject) => {
+    const sent = request(`${server.url}${path}`, { method, headers, agent: server.agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const header = String(response.headers['warning'] ?? '');
+        const warnings = [...header.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map((m): string => JSON.parse(`"${m[1]}"`));
+        resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()), warnings });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body === undefined ? undefined : JSON.stringify(body));
   });
-  const warnings = [...(response.headers.get('warning') ?? '').matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map((m) => JSON.parse(`"${m[1]}"`));
-  return { status: response.status, body: (await response.json()) as Json, warnings };
 }
 
 async function recordSet(server: Server, set: CaseSet): Promise<{ bases: Record<string, KubeObject>; cases: Json[] }> {

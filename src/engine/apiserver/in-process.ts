@@ -8,15 +8,15 @@ import type { ApiServer } from './server.ts';
  */
 export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHandler {
   return async (request) => {
-    const never = new AbortController();
-    const signal = request.signal ?? never.signal;
+    let never: AbortController | undefined;
+    const signal = () => request.signal ?? (never ??= new AbortController()).signal;
     const { response, warnings } = await server.handle({
       method: request.method,
       url: urlOf(request),
       headers: lowerCase(request.headers),
       identity: { user },
       body: { contentType: request.contentType ?? '', read: () => Promise.resolve({ value: request.body }) },
-      signal: () => signal,
+      signal,
       sourceAddress: '',
     });
     const headers: Record<string, string> = { ...response.headers };
@@ -28,7 +28,7 @@ export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHan
       case 'list':
         return { status, headers, body: await body.list.value() };
       case 'watch':
-        return { status, headers, events: body.events(signal) };
+        return { status, headers, events: body.events(signal()) };
       case 'proxied':
         throw new Error(`Cannot reach "${request.path}" from inside the process: an aggregated server serves it`);
       case 'raw':

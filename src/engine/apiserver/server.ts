@@ -13,7 +13,7 @@ import { healthResponse, type HealthCheck } from './chain/health.ts';
 import { RequestMetrics } from './chain/request-metrics.ts';
 import { objectResponse, textResponse, type ApiRequest, type ApiResponse } from './chain/request.ts';
 import { Discovery, pageNotFound, type ForeignVersion } from './discovery/discovery.ts';
-import { OpenApi, type ForeignDocument, type PublishedKind } from './openapi/openapi.ts';
+import { OpenApi, type ForeignDefinitions, type ForeignDocument, type PublishedKind } from './openapi/openapi.ts';
 import { Catalog } from './registry/catalog.ts';
 import { ObjectCache } from './registry/object-cache.ts';
 import type { ObjectWriter } from './registry/objects.ts';
@@ -73,6 +73,8 @@ export interface ForeignServers {
   generation(): number;
   versions(): readonly ForeignVersion[];
   documents(): readonly ForeignDocument[];
+  /** What they add to the OpenAPI v2 document. */
+  definitions(): readonly ForeignDefinitions[];
   /** The answer of another server to a request that is authenticated and authorized; undefined when this one answers. */
   answer(request: ApiRequest): ApiResponse | undefined;
 }
@@ -96,6 +98,7 @@ export class ApiServer {
       generation: () => this.core.catalog.generation + (parts.foreign?.generation() ?? 0),
       custom: parts.custom ?? (() => []),
       foreign: () => parts.foreign?.documents() ?? [],
+      foreignDefinitions: () => parts.foreign?.definitions() ?? [],
     });
     const fairness = new Fairness(parts.fairness ?? DEFAULT_FAIRNESS);
     const routes = {
@@ -124,6 +127,11 @@ export class ApiServer {
     return this.#chain.handle(incoming);
   }
 
+  /** For WebSocket and SPDY: the request once it is authenticated and authorized. @throws StatusError */
+  admitUpgrade(incoming: Incoming): Promise<ApiRequest> {
+    return this.#chain.admitUpgrade(incoming);
+  }
+
   close(): void {
     this.core.hub.close();
   }
@@ -149,7 +157,8 @@ export class ApiServer {
     const { path } = request.info;
     const custom = this.#parts.paths?.get(path);
     if (custom !== undefined) return custom(request);
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw failure('MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      throw failure('MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
     const endpoint = /^\/(?:livez|readyz|healthz)(?=\/|$)/.exec(path)?.[0];
     if (endpoint !== undefined) return healthResponse(endpoint, path, request.query, this.#parts.health);
     if (path === '/version' || path === '/version/') return objectResponse(200, this.#parts.version);

@@ -25,7 +25,11 @@ export function systemPriorityClasses(): SystemObject[] {
     object: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value, description },
   });
   return [
-    make('system-cluster-critical', 2_000_000_000, 'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.'),
+    make(
+      'system-cluster-critical',
+      2_000_000_000,
+      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
+    ),
     make('system-node-critical', 2_000_001_000, 'Used for system critical pods that must not be moved from their current node.'),
   ];
 }

@@ -59,34 +59,13 @@ export class RequestChain {
     const received = parts.now();
     const started = performance.now();
     const auditID = parts.newUid();
-    const { path, query } = splitUrl(incoming.url);
-    const info = parseRequestInfo(incoming.method, path, (name) => query.get(name) ?? undefined);
-    const request: ApiRequest = {
-      method: incoming.method,
-      info,
-      query,
-      headers: incoming.headers,
-      user: ANONYMOUS,
-      body: incoming.body,
-      raw: incoming.raw,
-      get signal() {
-        return incoming.signal();
-      },
-      warnings: [],
-      auditAnnotations: {},
-    };
+    const request = requestOf(incoming);
+    const { info } = request;
     let response: ApiResponse;
     let originalUser: UserInfo | undefined;
     try {
-      const user = this.#authenticate(incoming);
-      request.user = user instanceof Promise ? await user : user;
-      if (incoming.headers['impersonate-user'] !== undefined || hasImpersonation(incoming.headers)) {
-        const target = parts.impersonate(request.user, incoming.headers, parts.authorizer);
-        if (target !== undefined) {
-          originalUser = request.user;
-          request.user = target;
-        }
-      }
+      const identified = this.#identify(incoming, request);
+      originalUser = identified instanceof Promise ? await identified : identified;
       response = await this.#run(request);
     } catch (error) {
       response = this.#errorResponse(error, request);
@@ -106,6 +85,29 @@ export class RequestChain {
       annotations: request.auditAnnotations,
     });
     return { response, auditID, warnings: request.warnings };
+  }
+
+  /** Who asks and whether they may, for a connection that is about to leave HTTP. @throws StatusError */
+  async admitUpgrade(incoming: Incoming): Promise<ApiRequest> {
+    const request = requestOf(incoming);
+    await this.#identify(incoming, request);
+    this.#authorize(request);
+    return request;
+  }
+
+  /** Sets the user of the request. @returns who it really is, when it acts as another. */
+  #identify(incoming: Incoming, request: ApiRequest): UserInfo | undefined | Promise<UserInfo | undefined> {
+    const user = this.#authenticate(incoming);
+    return user instanceof Promise ? user.then((found) => this.#actAs(found, request)) : this.#actAs(user, request);
+  }
+
+  #actAs(user: UserInfo, request: ApiRequest): UserInfo | undefined {
+    request.user = user;
+    if (!hasImpersonation(request.headers)) return undefined;
+    const target = this.#parts.impersonate(user, request.headers, this.#parts.authorizer);
+    if (target === undefined) return undefined;
+    request.user = target;
+    return user;
   }
 
   #authenticate(incoming: Incoming): UserInfo | Promise<UserInfo> {
@@ -151,6 +153,24 @@ export class RequestChain {
     });
     return objectResponse(500, status);
   }
+}
+
+function requestOf(incoming: Incoming): ApiRequest {
+  const { path, query } = splitUrl(incoming.url);
+  return {
+    method: incoming.method,
+    info: parseRequestInfo(incoming.method, path, (name) => query.get(name) ?? undefined),
+    query,
+    headers: incoming.headers,
+    user: ANONYMOUS,
+    body: incoming.body,
+    raw: incoming.raw,
+    get signal() {
+      return incoming.signal();
+    },
+    warnings: [],
+    auditAnnotations: {},
+  };
 }
 
 export function attributesOf(user: UserInfo, info: RequestInfo): Attributes {

@@ -59,11 +59,9 @@ export class Fairness {
     const length = flow.waiting.length - flow.head;
     if (length >= this.#options.queuePerFlow) {
       this.rejected++;
-      throw failure(
-        'TooManyRequests',
-        'too many requests from this client are waiting already, please try again later',
-        { retryAfterSeconds: 1 },
-      );
+      throw failure('TooManyRequests', 'too many requests from this client are waiting already, please try again later', {
+        retryAfterSeconds: 1,
+      });
     }
     if (length === 0) this.#backlog.push(flow);
     const queue = flow.waiting;

@@ -8,16 +8,36 @@ function parse(method: string, url: string) {
 
 describe('parseRequestInfo', () => {
   const cases: [string, string, string, Partial<ReturnType<typeof parse>>][] = [
-    ['a core object', 'GET', '/api/v1/namespaces/default/pods/web', { verb: 'get', group: '', version: 'v1', resource: 'pods', namespace: 'default', name: 'web' }],
+    [
+      'a core object',
+      'GET',
+      '/api/v1/namespaces/default/pods/web',
+      { verb: 'get', group: '', version: 'v1', resource: 'pods', namespace: 'default', name: 'web' },
+    ],
     ['a list in a namespace', 'GET', '/api/v1/namespaces/default/pods', { verb: 'list', resource: 'pods', namespace: 'default', name: '' }],
-    ['a list over all namespaces', 'GET', '/apis/apps/v1/deployments', { verb: 'list', group: 'apps', resource: 'deployments', namespace: '' }],
+    [
+      'a list over all namespaces',
+      'GET',
+      '/apis/apps/v1/deployments',
+      { verb: 'list', group: 'apps', resource: 'deployments', namespace: '' },
+    ],
     ['a watch', 'GET', '/api/v1/pods?watch=true', { verb: 'watch', resource: 'pods' }],
     ['a watch by the old path', 'GET', '/api/v1/watch/namespaces/default/pods', { verb: 'watch', resource: 'pods', namespace: 'default' }],
     ['watch=0 as a list', 'GET', '/api/v1/pods?watch=0', { verb: 'list' }],
     ['a subresource', 'PUT', '/apis/apps/v1/namespaces/a/deployments/web/scale', { verb: 'update', name: 'web', subresource: 'scale' }],
     ['what follows a subresource', 'GET', '/api/v1/namespaces/a/services/web/proxy/some/path', { subresource: 'proxy', rest: 'some/path' }],
-    ['a namespace itself', 'GET', '/api/v1/namespaces/default', { verb: 'get', resource: 'namespaces', name: 'default', namespace: 'default' }],
-    ['a namespace subresource', 'PUT', '/api/v1/namespaces/default/finalize', { resource: 'namespaces', name: 'default', subresource: 'finalize' }],
+    [
+      'a namespace itself',
+      'GET',
+      '/api/v1/namespaces/default',
+      { verb: 'get', resource: 'namespaces', name: 'default', namespace: 'default' },
+    ],
+    [
+      'a namespace subresource',
+      'PUT',
+      '/api/v1/namespaces/default/finalize',
+      { resource: 'namespaces', name: 'default', subresource: 'finalize' },
+    ],
     ['the collection of namespaces', 'POST', '/api/v1/namespaces', { verb: 'create', resource: 'namespaces', namespace: '', name: '' }],
     ['a deletecollection', 'DELETE', '/api/v1/namespaces/a/pods', { verb: 'deletecollection' }],
     ['a list narrowed to a name', 'GET', '/api/v1/namespaces/a/pods?fieldSelector=metadata.name%3Dweb', { verb: 'list', name: 'web' }],

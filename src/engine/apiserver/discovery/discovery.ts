@@ -33,7 +33,11 @@ export class Discovery {
     const document = this.#document(aggregated === undefined || aggregated === false ? trimmed : `${trimmed}?aggregated=${aggregated}`);
     if (document === undefined) return undefined;
     if (request.headers['if-none-match'] === document.etag && aggregated) {
-      return { status: 304, headers: { etag: document.etag, vary: 'Accept' }, body: { kind: 'raw', contentType: document.type, bytes: new Uint8Array(0) } };
+      return {
+        status: 304,
+        headers: { etag: document.etag, vary: 'Accept' },
+        body: { kind: 'raw', contentType: document.type, bytes: new Uint8Array(0) },
+      };
     }
     const headers: Record<string, string> = aggregated ? { etag: document.etag, vary: 'Accept' } : { vary: 'Accept' };
     return { status: 200, headers, body: rawOrObject(document) };

@@ -73,7 +73,8 @@ function leadsTo(leaf: X509Certificate, peer: DetailedPeerCertificate, bundle: s
   for (let depth = 0; depth < 8; depth++) {
     if (roots.some((root) => certificate.checkIssued(root) && certificate.verify(root.publicKey))) return true;
     const issuer = detail.issuerCertificate;
-    if (issuer === undefined || issuer === null || issuer.raw === undefined || issuer.fingerprint256 === detail.fingerprint256) return false;
+    if (issuer === undefined || issuer === null || issuer.raw === undefined || issuer.fingerprint256 === detail.fingerprint256)
+      return false;
     certificate = new X509Certificate(issuer.raw);
     detail = issuer;
   }

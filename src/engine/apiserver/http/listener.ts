@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { failure } from '../../../kube/status.ts';
+import { failure, StatusError } from '../../../kube/status.ts';
 import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
 import { readBytes, type NodeRequest } from './body-reader.ts';
@@ -16,9 +16,12 @@ export interface ListenerOptions {
   key: string;
   authorities: ClientAuthorities;
   handle(incoming: Incoming): Promise<Outcome>;
-  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Takes a connection that leaves HTTP (WebSocket, SPDY). What it rejects with is written to the client. */
+  upgrade?(incoming: Incoming, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
   onError(error: unknown): void;
 }
+
+const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** The TLS port: HTTP/2 and HTTP/1.1 on one socket, client certificates asked for and never required. */
 export class Listener {
@@ -39,18 +42,20 @@ export class Listener {
       settings: { maxConcurrentStreams: 1000, initialWindowSize: 1024 * 1024 },
       maxSessionMemory: 64,
     });
-    // Idle connections of kubectl and client-go live for minutes: Node's five seconds would cut them between two requests.
-    Object.assign(this.#server, { keepAliveTimeout: 120_000, headersTimeout: 60_000, requestTimeout: 300_000 });
+    // Idle connections of kubectl and client-go live for minutes, and Node's own idle timer is set anew with every request: TCP
+    // keep-alive finds the dead ones instead.
+    Object.assign(this.#server, { keepAliveTimeout: 0, headersTimeout: 60_000, requestTimeout: 300_000 });
     this.#server.setTimeout(0);
     this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => this.#onRequest(request, response));
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.setNoDelay(true);
+      socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
       socket.once('close', () => this.#sockets.delete(socket));
     });
     this.#server.on('sessionError', () => {});
     this.#server.on('tlsClientError', () => {});
-    if (options.upgrade !== undefined) this.#server.on('upgrade', options.upgrade);
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#onUpgrade(request, socket, head));
   }
 
   async listen(): Promise<number> {
@@ -84,6 +89,31 @@ export class Listener {
     });
   }
 
+  #onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => {});
+    const refuse = (error: unknown) => {
+      const { status } = error instanceof StatusError ? error : failure('InternalError', 'Internal error occurred', {});
+      const body = JSON.stringify(status);
+      const head = `HTTP/1.1 ${status.code} ${status.reason ?? ''}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n`;
+      socket.end(head + body);
+    };
+    if (this.#options.upgrade === undefined) {
+      refuse(failure('BadRequest', 'Upgrade request required'));
+      return;
+    }
+    // The client goes away with its socket.
+    const closed = new AbortController();
+    socket.once('close', () => closed.abort());
+    this.#options
+      .upgrade(
+        this.#incomingOf(request, () => closed.signal),
+        request,
+        socket,
+        head,
+      )
+      .catch(refuse);
+  }
+
   async #serve(request: NodeRequest, response: NodeResponse): Promise<void> {
     const { response: answer, auditID, warnings } = await this.#options.handle(this.#incoming(request, response));
     if (response.destroyed || response.writableEnded) {
@@ -98,7 +128,19 @@ export class Listener {
 
   #incoming(request: NodeRequest, response: NodeResponse): Incoming {
     let controller: AbortController | undefined;
-    const socket = request.socket as Socket;
+    const incoming = this.#incomingOf(request, () => {
+      if (controller === undefined) {
+        const made = new AbortController();
+        controller = made;
+        response.once('close', () => made.abort(failure('', 'the client closed the connection', undefined, 499)));
+      }
+      return controller.signal;
+    });
+    incoming.raw = { request, response };
+    return incoming;
+  }
+
+  #incomingOf(request: NodeRequest, signal: () => AbortSignal): Incoming {
     const headers = distinctIdentityHeaders(request.headers as Incoming['headers'], request.rawHeaders);
     return {
       method: request.method ?? 'GET',
@@ -109,16 +151,8 @@ export class Listener {
         contentType: (request.headers['content-type'] as string | undefined) ?? '',
         read: async () => ({ bytes: await readBytes(request) }),
       },
-      signal: () => {
-        if (controller === undefined) {
-          const made = new AbortController();
-          controller = made;
-          response.once('close', () => made.abort(failure('', 'the client closed the connection', undefined, 499)));
-        }
-        return controller.signal;
-      },
-      sourceAddress: socket.remoteAddress ?? '',
-      raw: { request, response },
+      signal,
+      sourceAddress: request.socket.remoteAddress ?? '',
     };
   }
 }

@@ -59,7 +59,9 @@ export function customPaths(resource: Resource, definition: string, form: 'v2' |
 
 function describe(resource: Resource, definition: string, operation: Operation, form: 'v2' | 'v3', suffix: string): Json {
   const { group, version, kind } = resource;
-  const target = { kind: definition, list: definition.slice(0, -resource.kind.length) + resource.listKind, status: STATUS_DEFINITION }[operation.kind];
+  const target = { kind: definition, list: definition.slice(0, -resource.kind.length) + resource.listKind, status: STATUS_DEFINITION }[
+    operation.kind
+  ];
   const schema = { $ref: form === 'v2' ? `#/definitions/${target}` : `#/components/schemas/${target}` };
   const id = `${operation.action}${group.split('.').map(capital).join('')}${capital(version)}${resource.namespaced ? 'Namespaced' : ''}${kind}${suffix}`;
   const parameters = operation.body ? Object.entries(PARAMETERS).map(([name, text]) => queryParameter(name, text, form)) : [];

@@ -27,11 +27,17 @@ export interface ForeignDocument {
   bytes: Uint8Array;
 }
 
+export interface ForeignDefinitions {
+  paths: Record<string, Json>;
+  definitions: Record<string, Json>;
+}
+
 export interface OpenApiParts {
   /** Changes when `custom` or `foreign` do. */
   generation(): number;
   custom(): readonly PublishedKind[];
   foreign(): readonly ForeignDocument[];
+  foreignDefinitions(): readonly ForeignDefinitions[];
 }
 
 interface Document {
@@ -144,10 +150,15 @@ export class OpenApi {
       paths += inner(customPaths(kind.resource, kind.definition, 'v2'));
       definitions += inner(kind.v2);
     }
+    for (const foreign of this.#parts.foreignDefinitions()) {
+      paths += inner(foreign.paths);
+      definitions += inner(foreign.definitions);
+    }
     const text = insertAfter(insertAfter(recorded, '"paths":{', paths), '"definitions":{', definitions);
     const bytes = Buffer.from(text);
     const document = { bytes, hash: sha(bytes) };
-    if (this.#parts.custom().length > 0) this.#documents.set('v2', document);
+    // Without anything of our own it is the recorded file: unpack again rather than hold megabytes.
+    if (paths !== '') this.#documents.set('v2', document);
     return document;
   }
 }

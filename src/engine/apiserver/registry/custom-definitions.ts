@@ -51,7 +51,10 @@ export class CustomDefinitions {
   published(): readonly PublishedKind[] {
     const { catalog } = this.#parts.core;
     if (this.#published?.generation !== catalog.generation) {
-      this.#published = { generation: catalog.generation, kinds: [...this.#served.values()].flatMap(({ definition }) => this.#publish(definition)) };
+      this.#published = {
+        generation: catalog.generation,
+        kinds: [...this.#served.values()].flatMap(({ definition }) => this.#publish(definition)),
+      };
     }
     return this.#published.kinds;
   }
@@ -75,7 +78,9 @@ export class CustomDefinitions {
 
   /** True when a condition had to be written: the change it makes brings us back here. */
   #settleConditions(definition: CustomResourceDefinition): boolean {
-    const others = this.#parts.objects.list<CustomResourceDefinition>(DEFINITIONS).filter((other) => other.metadata.name !== definition.metadata.name);
+    const others = this.#parts.objects
+      .list<CustomResourceDefinition>(DEFINITIONS)
+      .filter((other) => other.metadata.name !== definition.metadata.name);
     const decision = decideNames(definition, others);
     const named = structuredClone(definition);
     const conditions: DefinitionCondition[] = [];
@@ -122,10 +127,14 @@ export class CustomDefinitions {
     const resource = groupResource(definition);
     const finish = () => {
       if (this.#parts.core.store.count(storagePrefix(resource)) > 0) return false;
-      this.#write(definition, (draft) => {
-        draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== CUSTOM_RESOURCE_CLEANUP);
-        if (draft.metadata.finalizers.length === 0) delete draft.metadata.finalizers;
-      }, '');
+      this.#write(
+        definition,
+        (draft) => {
+          draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== CUSTOM_RESOURCE_CLEANUP);
+          if (draft.metadata.finalizers.length === 0) delete draft.metadata.finalizers;
+        },
+        '',
+      );
       return true;
     };
     if (!isConditionTrue(definition, 'Established') || finish()) return;
@@ -138,7 +147,11 @@ export class CustomDefinitions {
     );
   }
 
-  #write(definition: CustomResourceDefinition, change: (draft: CustomResourceDefinition) => void, subresource: 'status' | '' = 'status'): void {
+  #write(
+    definition: CustomResourceDefinition,
+    change: (draft: CustomResourceDefinition) => void,
+    subresource: 'status' | '' = 'status',
+  ): void {
     const edit = (draft: unknown) => change(draft as CustomResourceDefinition);
     this.#parts.objects
       .update(DEFINITIONS, '', definition.metadata.name!, edit, subresource === '' ? undefined : 'status')

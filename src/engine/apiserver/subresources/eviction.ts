@@ -48,7 +48,9 @@ async function spendBudget(objects: ObjectWriter, pod: KubeObject, dryRun: boole
   const namespace = pod.metadata.namespace!;
   const budgets = objects
     .list(BUDGETS, namespace)
-    .filter((budget) => budget.spec?.selector !== undefined && labelSelectorMatcher(budget.spec.selector).matches(pod.metadata.labels ?? {}));
+    .filter(
+      (budget) => budget.spec?.selector !== undefined && labelSelectorMatcher(budget.spec.selector).matches(pod.metadata.labels ?? {}),
+    );
   if (budgets.length === 0) return false;
   if (budgets.length > 1) {
     throw failure('', 'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.', undefined, 500);

@@ -93,7 +93,9 @@ async function readScalePatch(request: ApiRequest): Promise<(current: Json) => J
 function checkedReplicas(name: string, scaled: Json): number {
   const replicas: unknown = scaled?.spec?.replicas ?? 0;
   if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
-    throw badRequestError(`Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`);
+    throw badRequestError(
+      `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
+    );
   }
   if (replicas < 0) {
     throw invalidError({ group: 'autoscaling', kind: 'Scale' }, name, [

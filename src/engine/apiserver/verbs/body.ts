@@ -17,7 +17,11 @@ const ACCEPTED = 'application/json, application/yaml, application/vnd.kubernetes
 export async function readBody(request: ApiRequest): Promise<ParsedBody> {
   const type = mediaType(request.body.contentType);
   if (type !== '' && type !== 'application/json' && type !== 'application/yaml' && type !== PROTOBUF) {
-    throw failure('UnsupportedMediaType', `the body of the request was in an unknown format - accepted media types include: ${ACCEPTED}`, {});
+    throw failure(
+      'UnsupportedMediaType',
+      `the body of the request was in an unknown format - accepted media types include: ${ACCEPTED}`,
+      {},
+    );
   }
   const body = await request.body.read();
   if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
@@ -64,7 +68,8 @@ export function decodeBody(resource: Resource, body: ParsedBody, validation: str
   const strictness = (validation ?? 'Warn') as FieldValidation;
   const collect = strictness === 'Ignore' ? undefined : (path: string) => findings.push(`unknown field "${path}"`);
   const decoded = resource.strategy.decode(object, resource.version, collect);
-  if (strictness !== 'Ignore') report(resource, [...findings, ...body.duplicates.map((path) => `duplicate field "${path}"`)], strictness, warn);
+  if (strictness !== 'Ignore')
+    report(resource, [...findings, ...body.duplicates.map((path) => `duplicate field "${path}"`)], strictness, warn);
   return decoded;
 }
 

@@ -62,7 +62,18 @@ function serverRequest(resource: Resource): ApiRequest {
   const { group, version, resource: name } = resource;
   return {
     method: 'DELETE',
-    info: { isResource: true, path: '', verb: 'deletecollection', group, version, resource: name, subresource: '', rest: '', namespace: '', name: '' },
+    info: {
+      isResource: true,
+      path: '',
+      verb: 'deletecollection',
+      group,
+      version,
+      resource: name,
+      subresource: '',
+      rest: '',
+      namespace: '',
+      name: '',
+    },
     query: new URLSearchParams(),
     headers: {},
     user: { name: 'system:apiserver', groups: [SUPERUSER_GROUP] },

@@ -108,12 +108,7 @@ function* verbatimChunks(head: Uint8Array, entries: Entry[], tail: Uint8Array): 
   yield Buffer.concat(parts, size + tail.byteLength);
 }
 
-async function* presentedChunks(
-  presenter: Presenter,
-  head: Uint8Array,
-  entries: Entry[],
-  tail: Uint8Array,
-): AsyncGenerator<Uint8Array> {
+async function* presentedChunks(presenter: Presenter, head: Uint8Array, entries: Entry[], tail: Uint8Array): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = [head];
   let size = head.byteLength;
   let sliceStart = performance.now();

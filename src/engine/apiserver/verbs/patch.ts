@@ -69,7 +69,9 @@ function applyPatch(resource: Resource, type: string, old: KubeObject, patchValu
       return applyJsonPatch(old, patchValue);
     case MERGE_PATCH:
       if (patchValue === null || typeof patchValue !== 'object' || Array.isArray(patchValue)) {
-        throw badRequestError(`error decoding patch: json: cannot unmarshal ${Array.isArray(patchValue) ? 'array' : typeof patchValue} into Go value of type map[string]interface {}`);
+        throw badRequestError(
+          `error decoding patch: json: cannot unmarshal ${Array.isArray(patchValue) ? 'array' : typeof patchValue} into Go value of type map[string]interface {}`,
+        );
       }
       return applyMergePatch(old, patchValue);
     default:
@@ -77,14 +79,10 @@ function applyPatch(resource: Resource, type: string, old: KubeObject, patchValu
   }
 }
 
-function decodePatched(
-  resource: Resource,
-  request: ApiRequest,
-  patched: Json,
-  body: ParsedBody,
-  options: ParsedWriteOptions,
-): KubeObject {
-  return decodeBody(resource, { value: patched, duplicates: body.duplicates }, options.fieldValidation, (text) => request.warnings.push(text));
+function decodePatched(resource: Resource, request: ApiRequest, patched: Json, body: ParsedBody, options: ParsedWriteOptions): KubeObject {
+  return decodeBody(resource, { value: patched, duplicates: body.duplicates }, options.fieldValidation, (text) =>
+    request.warnings.push(text),
+  );
 }
 
 async function apply(
@@ -117,7 +115,12 @@ async function apply(
         ? undefined
         : () => {
             if (config.metadata.uid) {
-              throw failure('Conflict', `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`, undefined, 409);
+              throw failure(
+                'Conflict',
+                `uid mismatch: the provided object specified uid ${config.metadata.uid}, and no existing object was found`,
+                undefined,
+                409,
+              );
             }
             const draft = apply(undefined);
             wipeSystemFields(draft.metadata);
@@ -132,7 +135,7 @@ async function apply(
 /** An applied configuration stays as sparse as the client wrote it, but unknown fields and foreign kinds are refused all the same. */
 function checkedConfiguration(resource: Resource, request: ApiRequest, body: ParsedBody, options: ParsedWriteOptions): KubeObject {
   if (body.value !== null && typeof body.value === 'object' && (body.value.apiVersion === undefined || body.value.kind === undefined)) {
-    throw badRequestError("invalid object type: apiVersion and kind must be set in an apply configuration");
+    throw badRequestError('invalid object type: apiVersion and kind must be set in an apply configuration');
   }
   const config = withTypeMeta(resource, body.value);
   config.metadata ??= {};

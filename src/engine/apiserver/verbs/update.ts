@@ -158,14 +158,7 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, next
   if (warnings !== undefined) request.warnings.push(...warnings);
 }
 
-async function write(
-  core: ServerCore,
-  resource: Resource,
-  key: string,
-  entry: Entry,
-  next: KubeObject,
-  dryRun: boolean,
-): Promise<Updated> {
+async function write(core: ServerCore, resource: Resource, key: string, entry: Entry, next: KubeObject, dryRun: boolean): Promise<Updated> {
   const converting = toStored(resource, next);
   const stored = converting instanceof Promise ? await converting : converting;
   if (isRemovable(resource, stored)) {

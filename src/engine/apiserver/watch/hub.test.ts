@@ -12,7 +12,11 @@ const resource = { group: '', version: 'v1', kind: 'ConfigMap', listKind: 'Confi
 const cache = new ObjectCache(1 << 20);
 
 function object(name: string, labels: Record<string, string>, revision: number) {
-  return { bytes: Buffer.from(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels, resourceVersion: String(revision) } })) };
+  return {
+    bytes: Buffer.from(
+      JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, labels, resourceVersion: String(revision) } }),
+    ),
+  };
 }
 
 async function write(store: Store, name: string, labels: Record<string, string> = {}, namespace = 'a'): Promise<number> {
@@ -27,7 +31,11 @@ class Receiver {
   #drained: (() => void) | undefined;
 
   write(chunk: unknown): boolean {
-    for (const line of Buffer.from(chunk as Uint8Array).toString().trim().split('\n')) this.lines.push(JSON.parse(line));
+    for (const line of Buffer.from(chunk as Uint8Array)
+      .toString()
+      .trim()
+      .split('\n'))
+      this.lines.push(JSON.parse(line));
     return !this.full;
   }
 

@@ -1,3 +1,4 @@
+import { getField } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import { internalForm } from './internal-form.ts';
 import { sameQuantity } from './quantities.ts';
@@ -10,8 +11,8 @@ export function deepEqual(a: Json, b: Json): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((item, i) => deepEqual(item, b[i]));
   }
   if (Array.isArray(b)) return false;
-  for (const key in a) if (a[key] !== undefined && !deepEqual(a[key], b[key])) return false;
-  for (const key in b) if (b[key] !== undefined && a[key] === undefined) return false;
+  for (const key in a) if (a[key] !== undefined && !deepEqual(a[key], getField(b, key))) return false;
+  for (const key in b) if (b[key] !== undefined && getField(a, key) === undefined) return false;
   return true;
 }
 
@@ -39,7 +40,7 @@ function sameForm(a: Json, b: Json, key = '', inQuantities = false): boolean {
   }
   const keys = Object.keys(a);
   const quantities = QUANTITIES.has(key);
-  return keys.length === Object.keys(b).length && keys.every((k) => k in b && sameForm(a[k], b[k], k, quantities));
+  return keys.length === Object.keys(b).length && keys.every((k) => Object.hasOwn(b, k) && sameForm(a[k], b[k], k, quantities));
 }
 
 function isEmptyCollection(value: Json): boolean {

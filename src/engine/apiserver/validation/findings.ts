@@ -2,16 +2,35 @@ import * as fieldError from '../../../kube/field-error.ts';
 import type { FieldError } from '../../../kube/field-error.ts';
 import type { Path } from './path.ts';
 
+/** More than anybody reads. A body can hold a hundred thousand mistakes, and each finding may print the list it stands in. */
+const MAX_FINDINGS = 1000;
+const MAX_TEXT = 1024 * 1024;
+
+/** Ends a validation that has found enough; `Findings.list` holds what it found. */
+export class EnoughFound extends Error {}
+
 /** Collects findings in the order they are made, which is part of what clients see. */
 export class Findings {
   readonly list: FieldError[] = [];
+  private text = 0;
+
+  /** @throws EnoughFound */
+  add(finding: FieldError): void {
+    this.list.push(finding);
+    this.text += finding.message.length + finding.field.length;
+    if (this.list.length >= MAX_FINDINGS || this.text >= MAX_TEXT) throw new EnoughFound();
+  }
+
+  addAll(findings: readonly FieldError[]): void {
+    for (const finding of findings) this.add(finding);
+  }
 
   get count(): number {
     return this.list.length;
   }
 
   invalid(at: Path, value: unknown, detail: string): void {
-    this.list.push(fieldError.invalid(at.toString(), value, detail));
+    this.add(fieldError.invalid(at.toString(), value, detail));
   }
 
   /** One finding per message, all about the same value. */
@@ -21,42 +40,42 @@ export class Findings {
 
   /** An invalid whole whose value would be too much to print. */
   invalidOmitted(at: Path, detail: string): void {
-    this.list.push({ type: 'FieldValueInvalid', field: at.toString(), message: `Invalid value: ${detail}` });
+    this.add({ type: 'FieldValueInvalid', field: at.toString(), message: `Invalid value: ${detail}` });
   }
 
   required(at: Path, detail = ''): void {
-    this.list.push(fieldError.required(at.toString(), detail));
+    this.add(fieldError.required(at.toString(), detail));
   }
 
   forbidden(at: Path, detail: string): void {
-    this.list.push(fieldError.forbidden(at.toString(), detail));
+    this.add(fieldError.forbidden(at.toString(), detail));
   }
 
   duplicate(at: Path, value: unknown, detail = ''): void {
     const finding = fieldError.duplicate(at.toString(), value);
     if (detail !== '') finding.message += `: ${detail}`;
-    this.list.push(finding);
+    this.add(finding);
   }
 
   notFound(at: Path, value: unknown, detail = ''): void {
     const finding = fieldError.notFound(at.toString(), value);
     if (detail !== '') finding.message += `: ${detail}`;
-    this.list.push(finding);
+    this.add(finding);
   }
 
   notSupported(at: Path, value: unknown, supported: readonly string[]): void {
-    this.list.push(fieldError.notSupported(at.toString(), value, supported));
+    this.add(fieldError.notSupported(at.toString(), value, supported));
   }
 
   tooLong(at: Path, maxLength: number): void {
-    this.list.push(fieldError.tooLong(at.toString(), maxLength));
+    this.add(fieldError.tooLong(at.toString(), maxLength));
   }
 
   tooMany(at: Path, actual: number, max: number): void {
-    this.list.push(fieldError.tooMany(at.toString(), actual, max));
+    this.add(fieldError.tooMany(at.toString(), actual, max));
   }
 
   internal(at: Path, detail: string): void {
-    this.list.push(fieldError.internalError(at.toString(), detail));
+    this.add(fieldError.internalError(at.toString(), detail));
   }
 }

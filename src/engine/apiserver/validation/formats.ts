@@ -62,13 +62,13 @@ export function checkPortNumberOrName(out: Findings, port: number | string | und
 }
 
 export function checkLegacyIp(out: Findings, value: string, at: Path, known: readonly string[] = []): boolean {
-  if (known.includes(value) || parseIp(value) !== undefined) return true;
+  if (parseIp(value) !== undefined || known.includes(value)) return true;
   out.invalid(at, value, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)');
   return false;
 }
 
 export function checkLegacyCidr(out: Findings, value: string, at: Path, known: readonly string[] = []): boolean {
-  if (known.includes(value) || parseCidr(value) !== undefined) return true;
+  if (parseCidr(value) !== undefined || known.includes(value)) return true;
   out.invalid(at, value, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)');
   return false;
 }
@@ -88,15 +88,15 @@ export function checkSearchDomain(out: Findings, value: string, at: Path): void 
 
 /** `example.com/path`. */
 export function checkDomainPrefixedPath(out: Findings, value: string, at: Path): void {
-  out.list.push(...validateDomainPrefixedPath(at.toString(), value));
+  out.addAll(validateDomainPrefixedPath(at.toString(), value));
 }
 
 /** `example.com/key`. */
 export function checkDomainPrefixedKey(out: Findings, value: string, at: Path): void {
-  out.list.push(...validateDomainPrefixedKey(at.toString(), value));
+  out.addAll(validateDomainPrefixedKey(at.toString(), value));
 }
 
 /** At least three segments, as names of webhooks have. */
 export function checkFullyQualifiedName(out: Findings, value: string, at: Path): void {
-  out.list.push(...validateFullyQualifiedName(at.toString(), value));
+  out.addAll(validateFullyQualifiedName(at.toString(), value));
 }

@@ -31,7 +31,7 @@ import { validateReplicationController } from './core/replication-controller.ts'
 import { validateResourceQuota } from './core/resource-quota.ts';
 import { validateConfigMap, validateSecret } from './core/secret.ts';
 import { validateService } from './core/service.ts';
-import { Findings } from './findings.ts';
+import { EnoughFound, Findings } from './findings.ts';
 import { validateFlowSchema, validatePriorityLevel } from './flowcontrol/flow-control.ts';
 import { validateEndpointSlice } from './networking/endpoint-slice.ts';
 import { validateIngress, validateIngressClass } from './networking/ingress.ts';
@@ -140,7 +140,11 @@ export function validateBuiltin(
   const validate = VALIDATORS[`${kind.group}/${kind.kind}`];
   if (validate === undefined) return NOTHING;
   const out = new Findings();
-  validate(out, object, old, context.subresource ?? '', context);
+  try {
+    validate(out, object, old, context.subresource ?? '', context);
+  } catch (error) {
+    if (!(error instanceof EnoughFound)) throw error;
+  }
   return out.list;
 }
 

@@ -1,4 +1,5 @@
 import { byteLength } from '../../../kube/go-text.ts';
+import { getField } from '../../../kube/json-value.ts';
 import { isLabelValue, isQualifiedName } from '../../../kube/names.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { Findings } from './findings.ts';
@@ -96,12 +97,12 @@ function requirementIsUsable(requirement: Json): boolean {
 export function selectorMatches(selector: Json, labels: Record<string, string> = {}): boolean {
   if (selector === undefined) return false;
   const { matchLabels } = selector;
-  for (const key in matchLabels) if (labels[key] !== matchLabels[key]) return false;
+  for (const key in matchLabels) if (getField(labels, key) !== matchLabels[key]) return false;
   return (selector.matchExpressions ?? []).every((e: Json) => requirementMatches(e, labels));
 }
 
 function requirementMatches({ key, operator, values }: Json, labels: Record<string, string>): boolean {
-  const present = key in labels;
+  const present = Object.hasOwn(labels, key);
   switch (operator) {
     case 'In':
       return present && values.includes(labels[key]);

@@ -13,6 +13,7 @@ interface Operation {
 const CONTEXT = 3;
 /** Line pairs looked at before giving up on the shortest diff: a message is not worth a stalled server. */
 const BUDGET = 2_000_000;
+const MAX_DEPTH = 1000;
 
 function lines(value: Json): string[] {
   return marshalIndent(value).split('\n');
@@ -63,14 +64,14 @@ class Matcher {
   }
 
   /** @returns false when it got too expensive. */
-  match(aLow: number, aHigh: number, bLow: number, bHigh: number): boolean {
+  match(aLow: number, aHigh: number, bLow: number, bHigh: number, depth = 0): boolean {
     const best = this.longest(aLow, aHigh, bLow, bHigh);
-    if (this.steps > BUDGET) return false;
+    if (this.steps > BUDGET || depth > MAX_DEPTH) return false;
     if (best.size === 0) return true;
-    if (aLow < best.a && bLow < best.b && !this.match(aLow, best.a, bLow, best.b)) return false;
+    if (aLow < best.a && bLow < best.b && !this.match(aLow, best.a, bLow, best.b, depth + 1)) return false;
     this.matches.push(best);
     const [a, b] = [best.a + best.size, best.b + best.size];
-    return a >= aHigh || b >= bHigh || this.match(a, aHigh, b, bHigh);
+    return a >= aHigh || b >= bHigh || this.match(a, aHigh, b, bHigh, depth + 1);
   }
 
   private longest(aLow: number, aHigh: number, bLow: number, bHigh: number): Match {

@@ -100,9 +100,9 @@ function asRun(spec: Json, template: Json): Json {
   const claims: Json[] = spec.volumeClaimTemplates ?? [];
   const { subdomain: _subdomain, hostname: _hostname, ...podSpec } = template.spec ?? {};
   if (claims.length === 0) return { ...template, spec: podSpec };
-  const names = [...new Set<string>(claims.map((claim) => claim.metadata?.name ?? ''))];
-  const added = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
-  const kept = (podSpec.volumes ?? []).filter((volume: Json) => !names.includes(volume.name));
+  const names = new Set<string>(claims.map((claim) => claim.metadata?.name ?? ''));
+  const added = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+  const kept = (podSpec.volumes ?? []).filter((volume: Json) => !names.has(volume.name));
   return { ...template, spec: { ...podSpec, volumes: [...added, ...kept] } };
 }
 

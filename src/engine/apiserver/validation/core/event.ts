@@ -41,7 +41,7 @@ function checkLegacy(out: Findings, view: EventView): void {
   const { object: event, involved } = view;
   const { namespace = '' } = event.metadata;
   const mismatch = (): void => out.invalid(path('involvedObject', 'namespace'), involved.namespace ?? '', 'does not match event.namespace');
-  if (event.eventTime === undefined) {
+  if (event.eventTime === undefined || event.eventTime === null) {
     if (!involved.namespace) {
       if (namespace !== '' && namespace !== 'default') mismatch();
     } else if (involved.namespace !== namespace) mismatch();
@@ -72,7 +72,7 @@ function checkSeries(out: Findings, series: Json): void {
 
 function checkNew(out: Findings, event: KubeObject): void {
   checkSeries(out, event.series);
-  if (event.eventTime === undefined) out.required(path('eventTime'));
+  if (event.eventTime === undefined || event.eventTime === null) out.required(path('eventTime'));
   const type: string = event.type ?? '';
   if (type !== 'Normal' && type !== 'Warning') out.invalid(path('type'), '', `has invalid value: ${type}`);
   if (event.deprecatedFirstTimestamp !== undefined) out.invalid(path('firstTimestamp'), '', 'needs to be unset');

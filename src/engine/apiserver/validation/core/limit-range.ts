@@ -1,3 +1,4 @@
+import { getField } from '../../../../kube/json-value.ts';
 import { isQualifiedName } from '../../../../kube/names.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Findings } from '../findings.ts';
@@ -52,9 +53,11 @@ function checkLimit(out: Findings, limit: Json, type: string, at: Path): void {
   }
   const ratios = collect('maxLimitRequestRatio');
   for (const name of names) {
-    checkOrder(out, name, { min: min[name], max: max[name], limit: defaults[name], request: requests[name] }, at);
-    if (ratios[name] !== undefined) checkRatio(out, name, ratios[name], min[name], max[name], at);
-    const [limitDefault, requestDefault] = [defaults[name], requests[name]];
+    const [low, high, limitDefault, requestDefault, ratio]: (string | undefined)[] = [min, max, defaults, requests, ratios].map((amounts) =>
+      getField(amounts, name),
+    );
+    checkOrder(out, name, { min: low, max: high, limit: limitDefault, request: requestDefault }, at);
+    if (ratio !== undefined) checkRatio(out, name, ratio, low, high, at);
     if (isOvercommitAllowed(name) || limitDefault === undefined || requestDefault === undefined) continue;
     if (compareQuantities(limitDefault, requestDefault) !== 0) {
       const detail = `default value ${limitDefault} must equal to defaultRequest value ${requestDefault} in ${name}`;

@@ -1,3 +1,4 @@
+import { getField } from '../../../../kube/json-value.ts';
 import { isDns1123Label, isDns1123Subdomain } from '../../../../kube/names.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { deepEqual, semanticEqual } from '../equality.ts';
@@ -270,7 +271,7 @@ function sameNodeAffinity(affinity: Json, old: Json): boolean {
     for (const list of ['matchExpressions', 'matchFields']) {
       (term[list] ?? []).forEach((requirement: Json, j: number) => {
         const next = affinity?.required?.nodeSelectorTerms?.[i]?.[list]?.[j]?.key;
-        if (next !== undefined && STABLE_LABELS[requirement.key] === next) requirement.key = next;
+        if (next !== undefined && getField(STABLE_LABELS, requirement.key) === next) requirement.key = next;
       });
     }
   });

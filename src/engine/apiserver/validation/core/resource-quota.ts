@@ -66,15 +66,16 @@ function scopeFits(scope: string, resource: string): boolean {
   }
 }
 
-function misfits(scope: string, spec: Json): string[] {
-  return Object.keys(spec.hard ?? {}).filter((name) => isStandardQuotaResource(name) && !scopeFits(scope, name));
+function standardResources(spec: Json): string[] {
+  return Object.keys(spec.hard ?? {}).filter(isStandardQuotaResource);
 }
 
 function checkScopes(out: Findings, spec: Json, at: Path): void {
   const scopes: string[] = spec.scopes ?? [];
+  const resources = scopes.length === 0 ? [] : standardResources(spec);
   for (const scope of scopes) {
     if (!SCOPES.has(scope)) out.invalid(at, scopes, 'unsupported scope');
-    for (const _ of misfits(scope, spec)) out.invalid(at, scopes, 'unsupported scope applied to resource');
+    for (const name of resources) if (!scopeFits(scope, name)) out.invalid(at, scopes, 'unsupported scope applied to resource');
   }
   for (const pair of EXCLUSIVE) if (pair.every((scope) => scopes.includes(scope))) out.invalid(at, scopes, 'conflicting scopes');
 }
@@ -83,10 +84,12 @@ const EXISTS_ONLY = new Set(['BestEffort', 'NotBestEffort', 'Terminating', 'NotT
 
 function checkScopeSelector(out: Findings, spec: Json, at: Path): void {
   const expressions: Json[] = spec.scopeSelector.matchExpressions ?? [];
+  const resources = standardResources(spec);
   for (const { scopeName = '', operator = '', values } of expressions) {
     if (!SCOPES.has(scopeName)) out.invalid(at.child('scopeName'), scopeName, 'unsupported scope');
-    for (const _ of misfits(scopeName, spec)) {
-      out.invalid(at, internalForm('ScopeSelector', spec.scopeSelector), 'unsupported scope applied to resource');
+    for (const name of resources) {
+      if (!scopeFits(scopeName, name))
+        out.invalid(at, internalForm('ScopeSelector', spec.scopeSelector), 'unsupported scope applied to resource');
     }
     if (EXISTS_ONLY.has(scopeName) && operator !== 'Exists') {
       const names =

@@ -90,7 +90,7 @@ export function validateConfigMap(out: Findings, map: KubeObject, old: KubeObjec
   for (const key in map.data) {
     const at = path('data').key(key);
     out.invalidEach(at, key, isConfigMapKey(key));
-    if (map.binaryData?.[key] !== undefined) out.invalid(at, key, 'duplicate of key present in binaryData');
+    if (Object.hasOwn(map.binaryData ?? {}, key)) out.invalid(at, key, 'duplicate of key present in binaryData');
     size += Buffer.byteLength(map.data[key]);
   }
   for (const key in map.binaryData) {

@@ -24,7 +24,7 @@ export function validateEndpointSlice(out: Findings, slice: KubeObject, old: Kub
   checkEndpoints(findings, slice.endpoints ?? [], slice.addressType, path('endpoints'));
   // What older servers let in may stay as long as it is not touched.
   const untouched = (): boolean => old !== undefined && sameEndpoints(slice.endpoints ?? [], old.endpoints ?? []);
-  if (findings.count > 0 && !untouched()) out.list.push(...findings.list);
+  if (findings.count > 0 && !untouched()) out.addAll(findings.list);
   if (old !== undefined) checkImmutable(out, slice.addressType ?? '', old.addressType ?? '', path('addressType'));
 }
 
@@ -72,10 +72,10 @@ function checkAddress(out: Findings, address: string, type: string | undefined, 
     checkEndpointIp(out, address, at.index(index));
   } else if (type === 'IPv6') {
     const errors = validateIp(at.index(index).toString(), address);
-    if (errors.length > 0) return void out.list.push(...errors);
+    if (errors.length > 0) return out.addAll(errors);
     if (parseIp(address)?.version !== 6) out.invalid(at, address, 'must be an IPv6 address');
     checkEndpointIp(out, address, at.index(index));
-  } else if (type === 'FQDN') out.list.push(...validateFullyQualifiedDomainName(at.index(index).toString(), address));
+  } else if (type === 'FQDN') out.addAll(validateFullyQualifiedDomainName(at.index(index).toString(), address));
 }
 
 function checkHints(out: Findings, hints: Json, at: Path): void {

@@ -30,7 +30,7 @@ function checkCidrs(out: Findings, object: KubeObject, cidrs: string[]): void {
   if (cidrs.length > 2) {
     return out.invalid(CIDRS, internalForm('networking.ServiceCIDRSpec', object.spec), 'may only hold up to 2 values');
   }
-  cidrs.forEach((cidr, i) => out.list.push(...validateCidr(CIDRS.index(i).toString(), cidr)));
+  cidrs.forEach((cidr, i) => out.addAll(validateCidr(CIDRS.index(i).toString(), cidr)));
   const versions = cidrs.map((cidr) => parseCidr(cidr)?.address.version);
   if (cidrs.length === 2 && versions[0] !== undefined && versions[0] === versions[1]) {
     out.invalid(CIDRS, cidrs, 'may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64');

@@ -35,9 +35,13 @@ export function checkPodAnnotations(out: Findings, annotations: Annotations, spe
     out.invalid(at.key(DELETION_COST), annotations[DELETION_COST], 'must be a 32bit integer');
   }
   if (annotations[SECCOMP_POD] !== undefined) checkSeccompAnnotation(out, annotations[SECCOMP_POD], at.child(SECCOMP_POD));
+  let names: Set<string> | undefined;
   for (const key in annotations) {
     if (key.startsWith(SECCOMP_CONTAINER)) checkSeccompAnnotation(out, annotations[key], at.child(key));
-    else if (key.startsWith(APPARMOR)) checkAppArmorAnnotation(out, key, annotations[key], spec, at);
+    else if (key.startsWith(APPARMOR)) {
+      names ??= containerNames(spec, at);
+      checkAppArmorAnnotation(out, key, annotations[key], names, at);
+    }
   }
 }
 
@@ -57,13 +61,15 @@ function checkSeccompAnnotation(out: Findings, profile: string, at: Path): void 
   else out.invalid(at, profile, 'must be a valid seccomp profile');
 }
 
-function checkAppArmorAnnotation(out: Findings, key: string, profile: string, spec: Json, at: Path): void {
+function containerNames(spec: Json, at: Path): Set<string> {
+  const names = new Set<string>();
+  visitContainers(spec, at, (container) => void names.add(container.name ?? ''));
+  return names;
+}
+
+function checkAppArmorAnnotation(out: Findings, key: string, profile: string, names: Set<string>, at: Path): void {
   const name = key.slice(APPARMOR.length);
-  let found = false;
-  visitContainers(spec, at, (container) => {
-    found ||= container.name === name;
-  });
-  if (!found) out.invalid(at.key(key), name, 'container not found');
+  if (!names.has(name)) out.invalid(at.key(key), name, 'container not found');
   const known = profile === '' || profile === 'runtime/default' || profile === 'unconfined' || profile.startsWith(LOCALHOST);
   if (!known) out.invalid(at.key(key), profile, `invalid AppArmor profile name: ${quote(profile)}`);
 }

@@ -5,6 +5,7 @@ import { checkDnsLabel } from '../formats.ts';
 import { checkNoBacksteps } from '../relative-paths.ts';
 import type { Path } from '../path.ts';
 import { checkFieldRef, checkResourceFieldRef, ENV_FIELDS } from './downward-api.ts';
+import { visitContainers } from './visit.ts';
 
 export function checkEnv(out: Findings, variables: Json[], at: Path): void {
   for (let i = 0; i < variables.length; i++) {
@@ -70,14 +71,19 @@ function checkEnvSourceName(out: Findings, name: string | undefined, at: Path): 
 }
 
 /** Files that variables are read from must lie in an emptyDir of the Pod. */
-export function checkFileKeyVolumes(out: Findings, spec: Json, container: Json, at: Path): void {
-  const variables: Json[] = container.env ?? [];
-  for (let i = 0; i < variables.length; i++) {
-    const ref = variables[i].valueFrom?.fileKeyRef;
-    if (ref === undefined) continue;
-    const nameAt = at.child('env').index(i).child('valueFrom', 'fileKeyRef', 'volumeName');
-    const volume = (spec.volumes ?? []).findLast((v: Json) => (v.name ?? '') === (ref.volumeName ?? ''));
-    if (volume === undefined) out.notFound(nameAt, ref.volumeName ?? '');
-    else if (volume.emptyDir === undefined) out.invalid(nameAt, ref.volumeName ?? '', 'referenced volume must be of type emptyDir');
-  }
+export function checkFileKeyVolumes(out: Findings, spec: Json, at: Path): void {
+  let volumes: Map<string, Json> | undefined;
+  visitContainers(spec, at, (container, containerAt) => {
+    const variables: Json[] = container.env ?? [];
+    for (let i = 0; i < variables.length; i++) {
+      const ref = variables[i].valueFrom?.fileKeyRef;
+      if (ref === undefined) continue;
+      volumes ??= new Map((spec.volumes ?? []).map((v: Json) => [v.name ?? '', v]));
+      const nameAt = containerAt().child('env').index(i).child('valueFrom', 'fileKeyRef', 'volumeName');
+      const name: string = ref.volumeName ?? '';
+      const volume = volumes.get(name);
+      if (volume === undefined) out.notFound(nameAt, name);
+      else if (volume.emptyDir === undefined) out.invalid(nameAt, name, 'referenced volume must be of type emptyDir');
+    }
+  });
 }

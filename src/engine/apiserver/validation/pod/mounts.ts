@@ -9,15 +9,11 @@ function placesByName(items: Json[], field: string): Map<string, string> {
   return new Map(items.map((item) => [item.name ?? '', item[field] ?? '']));
 }
 
-function hasValue(map: Map<string, string>, value: string): boolean {
-  for (const candidate of map.values()) if (candidate === value) return true;
-  return false;
-}
-
 export function checkVolumeMounts(out: Findings, container: Json, volumes: Map<string, Json>, at: Path): void {
   const mounts: Json[] = container.volumeMounts ?? [];
   if (mounts.length === 0) return;
   const devices = placesByName(container.volumeDevices ?? [], 'devicePath');
+  const devicePaths = new Set(devices.values());
   const mountPaths = new Set<string>();
   for (let i = 0; i < mounts.length; i++) {
     const mount = mounts[i];
@@ -29,7 +25,7 @@ export function checkVolumeMounts(out: Findings, container: Json, volumes: Map<s
     if (mountPaths.has(mountPath)) out.invalid(itemAt.child('mountPath'), mountPath, 'must be unique');
     mountPaths.add(mountPath);
     if (devices.has(name)) out.invalid(itemAt.child('name'), name, 'must not already exist in volumeDevices');
-    if (hasValue(devices, mountPath)) {
+    if (devicePaths.has(mountPath)) {
       out.invalid(itemAt.child('mountPath'), mountPath, 'must not already exist as a path in volumeDevices');
     }
     checkSubPath(out, mount, itemAt, at);
@@ -72,6 +68,7 @@ export function checkVolumeDevices(out: Findings, container: Json, volumes: Map<
   const devices: Json[] = container.volumeDevices ?? [];
   if (devices.length === 0) return;
   const mounts = placesByName(container.volumeMounts ?? [], 'mountPath');
+  const mountPaths = new Set(mounts.values());
   const paths = new Set<string>();
   const names = new Set<string>();
   for (let i = 0; i < devices.length; i++) {
@@ -89,7 +86,7 @@ export function checkVolumeDevices(out: Findings, container: Json, volumes: Map<
     if (hasBacksteps(devicePath)) out.invalid(pathAt, devicePath, "can not contain backsteps ('..')");
     else paths.add(devicePath);
     if (mounts.has(name)) out.invalid(nameAt, name, 'must not already exist in volumeMounts');
-    if (hasValue(mounts, devicePath)) out.invalid(pathAt, devicePath, 'must not already exist as a path in volumeMounts');
+    if (mountPaths.has(devicePath)) out.invalid(pathAt, devicePath, 'must not already exist as a path in volumeMounts');
     if (name !== '') names.add(name);
   }
 }

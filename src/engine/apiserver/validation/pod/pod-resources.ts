@@ -58,19 +58,19 @@ function aggregate(spec: Json, kind: 'requests' | 'limits'): Amounts {
 function checkConsistency(out: Findings, spec: Json, at: Path): void {
   const { requests = {}, limits = {} } = spec.resources;
   for (const [name, amount] of aggregate(spec, 'requests')) {
-    if (requests[name] === undefined || amount.compare(Quantity.parse(requests[name])) <= 0) continue;
+    if (!Object.hasOwn(requests, name) || amount.compare(Quantity.parse(requests[name])) <= 0) continue;
     const detail = `must be greater than or equal to aggregate container requests of ${amount.toString()}`;
     out.invalid(at.child('requests').key(name), requests[name], detail);
   }
   for (const [name, amount] of aggregate(spec, 'limits')) {
-    if (!isHugePages(name) || limits[name] === undefined || amount.compare(Quantity.parse(limits[name])) <= 0) continue;
+    if (!isHugePages(name) || !Object.hasOwn(limits, name) || amount.compare(Quantity.parse(limits[name])) <= 0) continue;
     const detail = `must be greater than or equal to aggregate container limits of ${amount.toString()}`;
     out.invalid(at.child('limits').key(name), limits[name], detail);
   }
   (spec.containers ?? []).forEach((container: Json, i: number) => {
     const own: Record<string, string> = container.resources?.limits ?? {};
     for (const name in own) {
-      if (limits[name] === undefined || compareQuantities(own[name], limits[name]) <= 0) continue;
+      if (!Object.hasOwn(limits, name) || compareQuantities(own[name], limits[name]) <= 0) continue;
       const limitAt = at.child('containers').index(i).key(name).child('limits');
       out.invalid(limitAt, own[name], `must be less than or equal to pod limits of ${limits[name]}`);
     }

@@ -51,9 +51,7 @@ export function checkPodSpec(out: Findings, spec: Json, metadata: Json, at: Path
   checkScalars(out, spec, at, options);
   if (spec.os !== undefined) checkOs(out, spec, at);
   if (spec.workloadRef !== undefined) checkWorkloadRef(out, spec.workloadRef, at.child('workloadRef'));
-  visitContainers(spec, at, (container, containerAt) => {
-    if (container.env?.some((e: Json) => e.valueFrom?.fileKeyRef !== undefined)) checkFileKeyVolumes(out, spec, container, containerAt());
-  });
+  checkFileKeyVolumes(out, spec, at);
 }
 
 function checkHostNetworkPorts(out: Findings, spec: Json, at: Path, options: PodOptions): void {

@@ -65,12 +65,14 @@ function checkConditions(out: Findings, conditions: Json[], at: Path): void {
 
 /** A terminated container comes back only if its restart policy says so. `list` is where it stands in the spec, if it can restart at all. */
 function checkTransitions(out: Findings, statuses: Json[], old: Json[], oldSpec: Json, list: string, at: Path): void {
+  const byName = new Map(statuses.map((status) => [status.name, status]));
+  const containers = new Map<string, Json>((list === '' ? [] : (oldSpec[list] ?? [])).map((c: Json) => [c.name, c]));
   old.forEach((oldStatus, i) => {
     const terminated = oldStatus.state?.terminated;
     if (terminated === undefined) return;
-    const next = statuses.find((status) => status.name === oldStatus.name);
+    const next = byName.get(oldStatus.name);
     if (next === undefined || next.state?.terminated !== undefined) return;
-    const container = list === '' ? undefined : (oldSpec[list] ?? []).find((c: Json) => c.name === oldStatus.name);
+    const container = containers.get(oldStatus.name);
     if (container !== undefined && shouldRestart(container, oldSpec.restartPolicy, terminated.exitCode ?? 0)) return;
     out.forbidden(at.index(i).child('state'), 'may not be transitioned to non-terminated state');
   });
@@ -115,7 +117,7 @@ function checkExtendedClaim(out: Findings, status: Json, spec: Json, at: Path): 
     if (container === undefined) {
       const detail = 'must match the name of an entry in spec.initContainers.name or spec.containers.name';
       out.invalid(itemAt.child('containerName'), containerName, detail);
-    } else if (container.resources?.requests?.[resourceName] === undefined) {
+    } else if (!Object.hasOwn(container.resources?.requests ?? {}, resourceName)) {
       const detail =
         'must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests';
       out.invalid(itemAt.child('resourceName'), resourceName, detail);
@@ -170,10 +172,11 @@ function checkUsers(out: Findings, statuses: Json[], os: string, at: Path): void
 const HEALTH = ['Healthy', 'Unhealthy', 'Unknown'];
 
 function checkAllocated(out: Findings, statuses: Json[], containers: Json[], at: Path): void {
+  const byName = new Map(containers.map((c) => [c.name, c]));
   statuses.forEach((status, i) => {
+    const container = byName.get(status.name);
     (status.allocatedResourcesStatus ?? []).forEach((allocated: Json, j: number) => {
       const itemAt = at.index(i).child('allocatedResourcesStatus').index(j);
-      const container = containers.find((c) => c.name === status.name);
       if (container !== undefined) checkAllocatedName(out, allocated.name ?? '', container, itemAt.child('name'));
       const ids = new Set<string>();
       (allocated.resources ?? []).forEach(({ health = '', resourceID = '' }: Json, k: number) => {
@@ -188,7 +191,8 @@ function checkAllocated(out: Findings, statuses: Json[], containers: Json[], at:
 
 function checkAllocatedName(out: Findings, name: string, container: Json, at: Path): void {
   if (!name.startsWith('claim:')) {
-    if (container.resources?.requests?.[name] === undefined) out.invalid(at, name, "must match one of the container's resource requests");
+    if (!Object.hasOwn(container.resources?.requests ?? {}, name))
+      out.invalid(at, name, "must match one of the container's resource requests");
     return;
   }
   const names = (container.resources?.claims ?? []).map((c: Json) => `claim:${c.name}${c.request ? `/${c.request}` : ''}`);

@@ -67,9 +67,9 @@ function checkActiveDeadline(out: Findings, deadline: number | undefined, old: n
 }
 
 function checkOnlyAddedTolerations(out: Findings, tolerations: Json[], old: Json[], at: Path, options: PodOptions): void {
-  const withoutSeconds = (toleration: Json): Json => ({ ...toleration, tolerationSeconds: undefined });
-  const now = tolerations.map(withoutSeconds);
-  if (!old.every((toleration) => now.some((other) => deepEqual(withoutSeconds(toleration), other)))) {
+  const identity = ({ key = '', operator = '', value = '', effect = '' }: Json): string => JSON.stringify([key, operator, value, effect]);
+  const now = new Set(tolerations.map(identity));
+  if (!old.every((toleration) => now.has(identity(toleration)))) {
     return out.forbidden(at, 'existing toleration can not be modified except its tolerationSeconds');
   }
   checkTolerations(out, tolerations, at, options);

@@ -64,7 +64,7 @@ function checkNothingRemoved(out: Findings, spec: Json, old: Json): void {
   const check = (container: Json, oldContainer: Json, at: Path): void => {
     for (const kind of ['requests', 'limits']) {
       const [list, oldList]: Resources[] = [container.resources?.[kind], oldContainer.resources?.[kind]];
-      const removed = Object.keys(oldList ?? {}).some((name) => list?.[name] === undefined);
+      const removed = Object.keys(oldList ?? {}).some((name) => !Object.hasOwn(list ?? {}, name));
       if (removed) out.forbidden(at.child(kind), `resource ${kind} cannot be removed`);
     }
   };

@@ -1,3 +1,4 @@
+import { getField } from '../../../../kube/json-value.ts';
 import type { Json } from '../../../../kube/object.ts';
 import type { Findings } from '../findings.ts';
 import { checkDnsLabel } from '../formats.ts';
@@ -50,7 +51,7 @@ export function checkResourceRequirements(out: Findings, resources: Json, at: Pa
   for (const name in requests) {
     const itemAt = at.child('requests').key(name);
     checkOne(name, requests[name], itemAt);
-    checkRequestFitsLimit(out, name, requests[name], limits?.[name], at);
+    checkRequestFitsLimit(out, name, requests[name], getField(limits ?? {}, name), at);
     checkHugePages(name, requests[name], itemAt);
   }
   if (!uses.compute && uses.hugePages) out.forbidden(at, 'HugePages require cpu or memory');

@@ -8,7 +8,23 @@ import type { PodOptions } from './options.ts';
 const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const INCLUSION_POLICIES = ['Honor', 'Ignore'];
 
+/** Whether each constraint has another one like it further down. */
+function repeatedLater(constraints: Json[]): boolean[] {
+  const seen = new Set<string>();
+  return constraints
+    .toReversed()
+    .map(({ topologyKey = '', whenUnsatisfiable = '' }) => {
+      const identity = `${whenUnsatisfiable}/${topologyKey}`;
+      const repeated = seen.has(identity);
+      seen.add(identity);
+      return repeated;
+    })
+    .toReversed();
+}
+
 export function checkTopologySpread(out: Findings, constraints: Json[], at: Path, options: PodOptions): void {
+  if (constraints.length === 0) return;
+  const repeated = repeatedLater(constraints);
   for (let i = 0; i < constraints.length; i++) {
     const constraint = constraints[i];
     const { topologyKey = '', whenUnsatisfiable = '', minDomains } = constraint;
@@ -16,10 +32,7 @@ export function checkTopologySpread(out: Findings, constraints: Json[], at: Path
     checkPositive(out, constraint.maxSkew, itemAt.child('maxSkew'));
     if (topologyKey === '') out.required(itemAt.child('topologyKey'), 'can not be empty');
     if (!ACTIONS.includes(whenUnsatisfiable)) out.notSupported(itemAt.child('whenUnsatisfiable'), whenUnsatisfiable, ACTIONS);
-    const repeated = constraints
-      .slice(i + 1)
-      .some((c) => (c.topologyKey ?? '') === topologyKey && (c.whenUnsatisfiable ?? '') === whenUnsatisfiable);
-    if (repeated) out.duplicate(itemAt.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`);
+    if (repeated[i]) out.duplicate(itemAt.child('{topologyKey, whenUnsatisfiable}'), `{${topologyKey}, ${whenUnsatisfiable}}`);
     if (minDomains !== undefined) {
       checkPositive(out, minDomains, itemAt.child('minDomains'));
       if (whenUnsatisfiable !== 'DoNotSchedule') {
@@ -71,14 +84,16 @@ export function checkMatchLabelKeys(
   if (match === undefined && mismatch === undefined) return;
   checkLabelKeys(out, match, selector, at.child('matchLabelKeys'));
   checkLabelKeys(out, mismatch, selector, at.child('mismatchLabelKeys'));
+  const matchIndex = new Map((match ?? []).map((key, i) => [key, i]));
+  const mismatched = new Set(mismatch);
   const selected = new Set(Object.keys(selector?.matchLabels ?? {}));
   for (const { key } of selector?.matchExpressions ?? []) {
-    const i = (match ?? []).lastIndexOf(key);
-    if (i >= 0 && selected.has(key)) out.invalid(at.index(i), key, 'exists in both matchLabelKeys and labelSelector');
+    const i = matchIndex.get(key);
+    if (i !== undefined && selected.has(key)) out.invalid(at.index(i), key, 'exists in both matchLabelKeys and labelSelector');
     selected.add(key);
   }
   (match ?? []).forEach((key, i) => {
-    if (mismatch?.includes(key)) {
+    if (mismatched.has(key)) {
       out.invalid(at.child('matchLabelKeys').index(i), key, 'exists in both matchLabelKeys and mismatchLabelKeys');
     }
   });

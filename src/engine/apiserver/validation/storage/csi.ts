@@ -54,12 +54,12 @@ export function validateCsiNode(out: Findings, node: KubeObject, old: KubeObject
   checkDrivers(out, drivers);
   if (old === undefined) return;
   checkDrivers(out, drivers);
+  const byName = new Map(drivers.map((driver) => [driver.name ?? '', driver]));
   for (const before of old.spec?.drivers ?? []) {
-    for (const driver of drivers) {
-      if (driver.name !== before.name) continue;
-      const [a, b] = [driver, before].map((d): Json => ({ ...d, allocatable: undefined }));
-      if (!semanticEqual('storage.CSINodeDriver', a, b)) out.invalid(DRIVERS, internalForm('storage.CSINodeDriver', a), FIELD_IMMUTABLE);
-    }
+    const driver = byName.get(before.name ?? '');
+    if (driver === undefined) continue;
+    const [a, b] = [driver, before].map((d): Json => ({ ...d, allocatable: undefined }));
+    if (!semanticEqual('storage.CSINodeDriver', a, b)) out.invalid(DRIVERS, internalForm('storage.CSINodeDriver', a), FIELD_IMMUTABLE);
   }
 }
 

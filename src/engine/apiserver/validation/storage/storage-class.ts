@@ -50,19 +50,19 @@ function checkParameters(out: Findings, parameters: Record<string, string>, at: 
 }
 
 function checkTopologies(out: Findings, topologies: Json[], at: Path): void {
-  const seen: Record<string, string[]>[] = [];
+  const seen = new Map<string, number>();
   topologies.forEach((term, i) => {
     const values = checkTopologyTerm(out, term, at.index(i).child('matchLabelExpressions'));
+    const identity = JSON.stringify([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
     // Upstream compares with nil entries for every term as well, which only an empty term equals.
-    const isEmpty = Object.keys(values).length === 0;
-    const repeats = (isEmpty ? topologies.length : 0) + seen.filter((other) => deepEqual(other, values)).length;
+    const repeats = (values.size === 0 ? topologies.length : 0) + (seen.get(identity) ?? 0);
     for (let n = 0; n < repeats; n++) out.duplicate(at.index(i).child('matchLabelExpressions'), '');
-    seen.push(values);
+    seen.set(identity, (seen.get(identity) ?? 0) + 1);
   });
 }
 
-function checkTopologyTerm(out: Findings, term: Json, at: Path): Record<string, string[]> {
-  const found: Record<string, string[]> = {};
+function checkTopologyTerm(out: Findings, term: Json, at: Path): Map<string, string[]> {
+  const found = new Map<string, string[]>();
   (term.matchLabelExpressions ?? []).forEach(({ key = '', values = [] }: Json, i: number) => {
     const valuesAt = at.index(i).child('values');
     if (values.length === 0) out.required(valuesAt);
@@ -72,8 +72,8 @@ function checkTopologyTerm(out: Findings, term: Json, at: Path): Record<string, 
       seen.add(value);
     });
     checkLabelName(out, key, at.index(i).child('key'));
-    if (found[key] !== undefined) out.duplicate(at.index(i).child('key'), key);
-    found[key] = [...seen].sort();
+    if (found.has(key)) out.duplicate(at.index(i).child('key'), key);
+    found.set(key, [...seen].sort());
   });
   return found;
 }

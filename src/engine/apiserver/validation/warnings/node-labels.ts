@@ -1,3 +1,4 @@
+import { getField } from '../../../../kube/json-value.ts';
 import { isLabelValue } from '../../../../kube/names.ts';
 import type { Json } from '../../../../kube/object.ts';
 import type { Path } from '../path.ts';
@@ -14,7 +15,7 @@ const DEPRECATED: Record<string, string> = {
 };
 
 export function deprecatedNodeLabel(key: string | undefined): string | undefined {
-  return key === undefined ? undefined : DEPRECATED[key];
+  return key === undefined ? undefined : getField(DEPRECATED, key);
 }
 
 export function nodeSelectorTermWarnings(term: Json, checkValues: boolean, at: Path): string[] {

@@ -11,10 +11,13 @@ function describe({ path, source }: Placed): string {
   return source === '' ? quote(path) : `${quote(path)} (${source})`;
 }
 
+/** Each file is compared with each; further ones than these go without advice. */
+const MAX_FILES = 500;
+
 function overlaps(all: Placed[]): string[] {
   const found: string[] = [];
   const before: Placed[] = [];
-  for (const { path: written, source } of all) {
+  for (const { path: written, source } of all.slice(0, MAX_FILES)) {
     const placed = { path: written.replace(/\/+$/, ''), source };
     for (const other of before) {
       if (placed.path === '' || other.path === '') continue;

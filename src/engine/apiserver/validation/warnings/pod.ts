@@ -176,6 +176,9 @@ function printStruct(form: Record<string, Json>): string {
     .join(' ')}}`;
 }
 
+/** Definitions of one port that further ones are compared with. */
+const MAX_COMPARED = 20;
+
 function portWarnings(spec: Json, at: Path): string[] {
   const found: string[] = [];
   const byPort = new Map<string, { port: Json; at: Path }[]>();
@@ -190,11 +193,12 @@ function portWarnings(spec: Json, at: Path): string[] {
     }
     const key = `${containerPort}/${protocol}`;
     const others = byPort.get(key) ?? [];
-    for (const other of others) {
+    for (const other of others.slice(0, MAX_COMPARED)) {
       const relation = portRelation(hostIP, hostPort, other.port.hostIP ?? '', other.port.hostPort ?? 0);
       if (relation !== undefined) found.push(`${portAt.toString()}: ${relation} port definition with ${other.at.toString()}`);
     }
-    byPort.set(key, [...others, { port, at: portAt }]);
+    others.push({ port, at: portAt });
+    byPort.set(key, others);
   });
   const names = new Map<string, string>();
   eachPort(({ name = '' }, portAt) => {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtinResources } from '../../src/engine/apiserver/builtin/index.ts';
-import type { Resource } from '../../src/engine/apiserver/registry/resource.ts';
-import { parseApiVersion, type Json } from '../../src/kube/object.ts';
+import type { Json, KubeObject } from '../../src/kube/object.ts';
 import { invalidError, isStatusError } from '../../src/kube/status.ts';
 import { SAMPLES } from '../../tools/generate-kubernetes/samples/samples.ts';
 import { connect, type Server } from '../../tools/generate-kubernetes/server.ts';
+import { ADMIN, comparable, resourceOf } from './builtin-comparison.ts';
 import { REQUESTS } from './builtin-requests.ts';
+import { UPDATES, type UpdateCase } from './builtin-updates.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 
 let controlPlane: ControlPlane;
@@ -21,14 +21,6 @@ afterAll(async () => {
   await controlPlane?.stop();
 });
 
-const ADMIN = { name: 'admin', uid: 'admin', groups: ['system:masters', 'system:authenticated'] };
-const resources = builtinResources();
-
-function resourceOf(object: Json): Resource {
-  const { group, version } = parseApiVersion(object.apiVersion);
-  return resources.find((resource) => resource.group === group && resource.version === version && resource.kind === object.kind)!;
-}
-
 /** What we would store and answer for a create, or the message with which we refuse it. */
 function create(object: Json): Json {
   const { group, version, kind, namespaced, strategy, toStorage, fromStorage } = resourceOf(object);
@@ -41,26 +33,12 @@ function create(object: Json): Json {
     const found = strategy.validateCreate(draft, context);
     if (found.length > 0) return invalidError({ group, kind }, draft.metadata.name ?? '', found).message;
     const stored = toStorage?.(draft) ?? draft;
-    return fromStorage?.(stored as never) ?? stored;
+    return fromStorage?.(stored as KubeObject) ?? stored;
   } catch (error) {
     if (isStatusError(error)) return error.message;
     throw error;
   }
 }
-
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
-
-/** Leaves out what differs between any two servers: uids, times, addresses, and what admission and apply add. */
-function comparable(value: Json, uid: string | undefined): Json {
-  if (Array.isArray(value)) return value.map((item) => comparable(item, uid));
-  if (typeof value === 'string')
-    return TIME.test(value) ? '(time)' : value.replace(uid ?? '(none)', '(uid)').replace(/^10\.0\.0\.\d+$/, '(address)');
-  if (typeof value !== 'object' || value === null) return value;
-  const kept = Object.entries(value).filter(([key]) => !OWNED.has(key));
-  return Object.fromEntries(kept.map(([key, item]) => [key, key === 'nodePort' ? '(port)' : comparable(item, uid)]));
-}
-
-const OWNED = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'namespace', 'finalizers', 'selfLink']);
 
 describe('a create gives what kube-apiserver gives', () => {
   const cases = [...SAMPLES, ...REQUESTS];
@@ -73,6 +51,26 @@ describe('a create gives what kube-apiserver gives', () => {
       expect(comparable(ours, 'uid')).toEqual(comparable(body, body.metadata.uid));
     },
   );
+});
+
+/** The stored object and what a write of `changed` over it gives, on the real server and with us. */
+async function update({ collection, object, subresource, change }: UpdateCase): Promise<{ theirs: Json; ours: Json }> {
+  const { body: old, status, text } = await server.call('POST', collection, object);
+  expect(status, text).toBe(201);
+  const changed = structuredClone(old);
+  change(changed);
+  const path = `${collection}/${object.metadata.name}${subresource ? `/${subresource}` : ''}`;
+  const answer = await server.call('PUT', path, changed);
+  const { strategy, version } = resourceOf(object);
+  const ours = strategy.decode(changed, version);
+  strategy.prepareUpdate(ours, old, { user: ADMIN, version, subresource: subresource ?? '', now: () => new Date() });
+  return { theirs: answer.body, ours };
+}
+
+test.each(UPDATES.map((item) => [item.name, item] as const))('%s: the write gives what kube-apiserver gives', async (_name, item) => {
+  const { theirs, ours } = await update(item);
+  expect(theirs.message).toBeUndefined();
+  expect(comparable(ours, ours.metadata.uid)).toEqual(comparable(theirs, theirs.metadata.uid));
 });
 
 test('unknown fields are named as kube-apiserver names them', async () => {

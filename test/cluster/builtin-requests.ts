@@ -44,6 +44,8 @@ const PODS: BuiltinRequest[] = [
   pod({ containers: [{ name: 'c', image: 'a', resources: { limits: { cpu: '0.5', memory: '1024Mi' } } }] }),
   pod({ containers: [{ name: 'c', image: 'a', resources: { limits: { cpu: 1, memory: '1e3Mi' } } }] }),
   pod({ containers: [{ name: 'c', image: 'a', resources: { requests: { cpu: '1500m' } } }] }),
+  pod({ containers: [{ name: 'c', image: 'a', resources: { requests: { cpu: '1500u', memory: '1Ki' } } }], serviceAccount: 's' }),
+  pod({ containers: [{ name: 'c', image: 'a' }], serviceAccount: 's', serviceAccountName: 't', terminationGracePeriodSeconds: -5 }),
   pod({ hostNetwork: true, containers: [{ name: 'c', image: 'a', ports: [{ containerPort: 80 }] }] }),
   pod({ containers: [{ name: 'c', image: 'a' }], volumes: [{ name: 'v' }], schedulingGates: [{ name: 'example.com/g' }] }),
   pod(
@@ -128,6 +130,10 @@ const OTHERS: BuiltinRequest[] = [
     object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'x' }, status: { phase: 'Terminating' } },
   },
   { collection: '/api/v1/nodes', object: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'x' }, status: { capacity: { cpu: '4' } } } },
+  {
+    collection: '/api/v1/nodes',
+    object: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'x' }, spec: { podCIDR: '10.9.0.0/24' } },
+  },
   grouped('events.k8s.io/v1', 'events', 'Event', {
     eventTime: '2024-01-01T00:00:00.000000Z',
     reportingController: 'c',

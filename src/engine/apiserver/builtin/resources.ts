@@ -56,6 +56,12 @@ const CONVERTED: Record<string, Partial<Pick<Resource, 'storage' | 'toStorage' |
   },
 };
 
+/** The kinds that Kubernetes serves for good and advises against. */
+const DEPRECATED: Record<string, string> = {
+  '/v1/componentstatuses': 'v1 ComponentStatus is deprecated in v1.19+',
+  '/v1/endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+};
+
 function toResource(record: ResourceRecord, behaviour: KindBehaviour): Resource {
   const { group, version, kind, resource: plural } = record;
   let columns: TableColumn[] | undefined;
@@ -88,6 +94,7 @@ function toResource(record: ResourceRecord, behaviour: KindBehaviour): Resource 
       return (columns ??= columnsOf(record));
     },
     selectableFields: selectableFields(record.selectableFields ?? []),
+    warning: DEPRECATED[`${group}/${version}/${plural}`],
   };
   const scale = SCALABLE[`${group}/${plural}`];
   if (scale) resource.scale = scale;

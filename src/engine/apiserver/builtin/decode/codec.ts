@@ -1,7 +1,9 @@
 import type { Json } from '../../../../kube/object.ts';
+import { Quantity } from '../../../../kube/quantity.ts';
 import { defaultsOf, type FieldDefault } from '../defaults/defaults.ts';
 import { FINISHING } from '../defaults/finishing.ts';
 import { fieldsOf, type GoField, type GoType } from './go-type.ts';
+import { quantityOrNothing } from './quantity.ts';
 import { specialCodec } from './special-codecs.ts';
 import { mismatch } from './type-mismatch.ts';
 
@@ -57,7 +59,7 @@ function compile(type: GoType): Codec {
     case 'slice':
       return sliceCodec(type.element);
     case 'map':
-      return mapCodec(type.element);
+      return mapCodec(type.element, type.name === 'v1.ResourceList' ? amountCodec : codecFor(type.element));
     case 'special':
       return specialCodec(type.definition);
     case 'struct':
@@ -112,8 +114,16 @@ function zeroItem(codec: Codec, type: GoType, scan: Scan): Json {
   return type.form === 'struct' ? codec.decode({}, scan) : codec.zero();
 }
 
-function mapCodec(element: GoType): Codec {
-  const inner = codecFor(element);
+/** Amounts of resources are kept to the thousandth; finer ones are rounded up. */
+const amountCodec: Codec = {
+  decode(value) {
+    const text = typeof value === 'string' || typeof value === 'number' ? (quantityOrNothing(value) ?? mismatch()) : mismatch();
+    return /[nu]$/.test(text) ? Quantity.ofMilli(Quantity.parse(text).milliValue()).toString() : text;
+  },
+  zero: () => '0',
+};
+
+function mapCodec(element: GoType, inner: Codec): Codec {
   const decode = (value: Json, scan: Scan): Json => {
     if (typeof value !== 'object' || Array.isArray(value)) return mismatch();
     let last = '';

@@ -54,7 +54,19 @@ export const CONDITIONAL_DEFAULTS: Record<string, Record<string, ConditionalDefa
   'io.k8s.api.core.v1.Container': { imagePullPolicy: (input) => pullPolicyFor(input.image) },
   'io.k8s.api.core.v1.EphemeralContainer': { imagePullPolicy: (input) => pullPolicyFor(input.image) },
   'io.k8s.api.core.v1.ImageVolumeSource': { pullPolicy: (input) => pullPolicyFor(input.reference) },
-  'io.k8s.api.core.v1.PodSpec': { enableServiceLinks: onlyIn('io.k8s.api.core.v1.Pod', () => true) },
+  'io.k8s.api.core.v1.NodeSpec': {
+    podCIDR: (input) => input.podCIDRs?.[0],
+    podCIDRs: (input) => (input.podCIDR ? [input.podCIDR] : undefined),
+  },
+  'io.k8s.api.core.v1.PodSpec': {
+    serviceAccountName: (input) => input.serviceAccount || undefined,
+    serviceAccount: (_input, out) => out.serviceAccountName,
+    enableServiceLinks: onlyIn('io.k8s.api.core.v1.Pod', () => true),
+  },
+  'io.k8s.api.core.v1.PodStatus': {
+    podIP: (input) => input.podIPs?.[0]?.ip,
+    podIPs: (input) => (input.podIP ? [{ ip: input.podIP }] : undefined),
+  },
   'io.k8s.api.core.v1.Volume': { emptyDir },
   'io.k8s.api.core.v1.NodeStatus': { allocatable: (_input, out) => out.capacity },
   'io.k8s.api.core.v1.ServicePort': { targetPort: (input) => input.port ?? undefined },

@@ -34,14 +34,33 @@ function finishService(service: Json): boolean {
     spec.sessionAffinityConfig = structuredClone(CLIENT_AFFINITY);
     added = true;
   }
+  if (spec.type === 'ExternalName') delete spec.internalTrafficPolicy;
   if (spec.type !== 'LoadBalancer') return added;
   for (const ingress of status.loadBalancer?.ingress ?? []) if (ingress.ip && fill(ingress, 'ipMode', 'VIP')) added = true;
   return added;
 }
 
+/** The old name of a field says what the new one says. */
+function finishPodSpec(spec: Json): boolean {
+  if (spec.serviceAccount !== spec.serviceAccountName) spec.serviceAccount = spec.serviceAccountName;
+  return false;
+}
+
+/** Of a single address and a list that do not agree, old clients mean the single one. */
+function finishPodStatus(status: Json): boolean {
+  if (status.podIP && status.podIP !== status.podIPs?.[0].ip) status.podIPs = [{ ip: status.podIP }];
+  return false;
+}
+
+function finishNodeSpec(spec: Json): boolean {
+  if (spec.podCIDR && spec.podCIDR !== spec.podCIDRs?.[0]) spec.podCIDRs = [spec.podCIDR];
+  return false;
+}
+
 /** Only on Pods, not on templates: a template keeps saying what its author said. */
 function finishPod({ spec }: Json): boolean {
   let added = false;
+  if (spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
   for (const container of spec.containers ?? []) added = finishContainer(container, spec.hostNetwork) || added;
   for (const container of spec.initContainers ?? []) added = finishContainer(container, spec.hostNetwork) || added;
   return added;
@@ -114,7 +133,10 @@ function finishScalingBehavior(behavior: Json): boolean {
 
 export const FINISHING: Record<string, Finish> = {
   'io.k8s.api.core.v1.Service': finishService,
+  'io.k8s.api.core.v1.NodeSpec': finishNodeSpec,
   'io.k8s.api.core.v1.Pod': finishPod,
+  'io.k8s.api.core.v1.PodSpec': finishPodSpec,
+  'io.k8s.api.core.v1.PodStatus': finishPodStatus,
   'io.k8s.api.core.v1.ReplicationController': finishReplicationController,
   'io.k8s.api.core.v1.Namespace': finishNamespace,
   'io.k8s.api.core.v1.Secret': finishSecret,

@@ -2,7 +2,7 @@ import type { FieldError } from '../../../kube/field-error.ts';
 import { child, forbiddenValue, index, internalFinding, invalidValue } from '../schema/findings.ts';
 import { internalRule } from '../schema/internal-form.ts';
 import { multiplyCapped, type RuleCheck, type RuleScope } from '../schema/rule-scope.ts';
-import { compileRules, type CompiledRule } from './rules.ts';
+import { compileRule, type CompiledRule } from './rules.ts';
 import { declare } from './schema-types.ts';
 
 /** The most that one rule, and all rules of a schema, may cost by estimation. */
@@ -19,11 +19,12 @@ export function checkRulesAt(suppressesCost: boolean): RuleCheck {
     if (declared === undefined) {
       const detail =
         'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
-      return [internalFinding(rulesPath, detail)];
+      return [() => [internalFinding(rulesPath, detail)]];
     }
-    return compileRules(schema, declared).flatMap((compiled, at) =>
-      checkRule(scope, compiled, index(rulesPath, at), uncorrelatable, suppressesCost),
-    );
+    return (schema['x-kubernetes-validations'] ?? []).map((rule, at) => () => {
+      const compiled = compileRule(schema, rule, declared);
+      return checkRule(scope, compiled, index(rulesPath, at), uncorrelatable, suppressesCost);
+    });
   };
 }
 

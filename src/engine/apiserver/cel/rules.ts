@@ -29,7 +29,7 @@ export function compileRules(schema: Schema, declared: Declared): CompiledRule[]
   return (schema['x-kubernetes-validations'] ?? []).map((rule) => compileRule(schema, rule, declared));
 }
 
-function compileRule(schema: Schema, rule: ValidationRule, declared: Declared): CompiledRule {
+export function compileRule(schema: Schema, rule: ValidationRule, declared: Declared): CompiledRule {
   const compiled: CompiledRule = { rule, usesOldSelf: false, maxCost: 0n, messageMaxCost: 0n, maxCardinality: 0n, fieldPath: '' };
   if (rule.rule.trim() === '') return compiled;
   const oldSelf = rule.optionalOldSelf ? optionalOf(declared.type) : declared.type;

@@ -1,25 +1,27 @@
 import type { FieldError } from '../../../kube/field-error.ts';
 import { isPrintable } from '../../../kube/go-text.ts';
+import { deepEqual } from '../../../kube/json-value.ts';
 import { isDns1035Label, isDns1123Subdomain } from '../../../kube/names.ts';
 import { child, index, invalidValue, requiredValue, unsupportedValue } from '../schema/findings.ts';
+import { Pace, type Sliced } from '../schema/slices.ts';
 import { checkApproval } from './approval.ts';
 import { checkConversion } from './conversion-check.ts';
 import { isConditionTrue, type CustomResourceDefinition, type DefinitionNames, type DefinitionVersion } from './definition.ts';
 import { internalVersions, toInternal, type InternalDefinition } from './internal-definition.ts';
 import { checkColumn, checkSelectableFields, checkSubresources } from './served-parts-check.ts';
 import { checkDefinitionSchema } from './schema-rules.ts';
-import { demandsOf, specHasDefaults, specHasExtensions, type DefinitionDemands } from './update-demands.ts';
+import { ALL_DEMANDS, demandsOf, specHasDefaults, specHasExtensions, type DefinitionDemands } from './update-demands.ts';
 
 /** Findings about a CRD on its way in. `old` is the stored one on an update. Metadata is checked by the caller, except the name. */
-export function checkDefinition(definition: CustomResourceDefinition, old?: CustomResourceDefinition): FieldError[] {
+export function* checkDefinition(definition: CustomResourceDefinition, old?: CustomResourceDefinition): Sliced<FieldError[]> {
   const found: FieldError[] = [];
+  const pace = new Pace();
   const spec = definition.spec;
   const name = definition.metadata.name ?? '';
   if (old === undefined && name !== `${spec.names?.plural ?? ''}.${spec.group ?? ''}`) {
     found.push(invalidValue('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
   }
-  found.push(...checkSpec(definition, demandsOf(definition, old)));
-  if (old !== undefined) found.push(...checkImmutable(definition, old));
+  found.push(...(old === undefined ? yield* checkSpec(definition, ALL_DEMANDS, pace) : yield* checkSpecUpdate(definition, old, pace)));
   found.push(...checkNames(definition.status?.acceptedNames, 'status.acceptedNames'));
   found.push(...checkStoredVersions(definition.status?.storedVersions ?? [], spec.versions ?? []));
   found.push(...checkApproval(definition, old));
@@ -30,12 +32,20 @@ export function checkDefinition(definition: CustomResourceDefinition, old?: Cust
   return found;
 }
 
+/** Nothing is looked at twice: what did not change was accepted, and what breaks no rule needs no leniency. */
+function* checkSpecUpdate(definition: CustomResourceDefinition, old: CustomResourceDefinition, pace: Pace): Sliced<FieldError[]> {
+  if (deepEqual(definition.spec, old.spec)) return [];
+  const strict = yield* checkSpec(definition, { ...ALL_DEMANDS, invalidCaBundleAllowed: false }, pace);
+  const found = strict.length === 0 ? strict : yield* checkSpec(definition, demandsOf(definition, old), pace);
+  return [...found, ...checkImmutable(definition, old)];
+}
+
 /** Findings about an update of the status alone. */
 export function checkDefinitionStatus(definition: CustomResourceDefinition): FieldError[] {
   return checkNames(definition.status?.acceptedNames, 'status.acceptedNames');
 }
 
-function checkSpec(definition: CustomResourceDefinition, demands: DefinitionDemands): FieldError[] {
+function* checkSpec(definition: CustomResourceDefinition, demands: DefinitionDemands, pace: Pace): Sliced<FieldError[]> {
   const found: FieldError[] = [];
   const spec = definition.spec;
   const internal = toInternal(spec);
@@ -49,11 +59,11 @@ function checkSpec(definition: CustomResourceDefinition, demands: DefinitionDema
   }
   const needs: DefinitionDemands = { ...demands, structural };
   for (const [at, version] of internal.versions.entries()) {
-    found.push(...checkVersion(version, index('spec.versions', at), hasStatus(internal, version), needs));
+    found.push(...(yield* checkVersion(version, index('spec.versions', at), hasStatus(internal, version), needs, pace)));
   }
   found.push(...checkVersionSet(internal.versions));
   found.push(...checkRequiredNames(spec.names ?? ({} as DefinitionNames)));
-  found.push(...checkCommonParts(internal, needs));
+  found.push(...(yield* checkCommonParts(internal, needs, pace)));
   const strategy = spec.conversion?.strategy;
   if (strategy !== undefined && strategy !== 'None' && preserves) {
     found.push(invalidValue('spec.conversion.strategy', strategy, 'must be None if spec.preserveUnknownFields is true'));
@@ -66,10 +76,11 @@ function hasStatus(internal: InternalDefinition, version: DefinitionVersion): bo
   return Boolean((perVersion ? version.subresources : internal.subresources)?.status);
 }
 
-function checkCommonParts(internal: InternalDefinition, demands: DefinitionDemands): FieldError[] {
+function* checkCommonParts(internal: InternalDefinition, demands: DefinitionDemands, pace: Pace): Sliced<FieldError[]> {
   const anyStatus = Boolean(internal.subresources?.status) || internal.versions.some((version) => Boolean(version.subresources?.status));
   const unchanged = demands.unchangedVersions.has(internal.versions[0]?.name ?? '');
-  const found = checkDefinitionSchema(internal.validation, 'spec.validation', anyStatus, { ...demands, suppressesCost: unchanged });
+  const needs = { ...demands, suppressesCost: unchanged };
+  const found = yield* checkDefinitionSchema(internal.validation, 'spec.validation', anyStatus, needs, pace);
   found.push(...checkSubresources(internal.subresources, 'spec.subresources'));
   for (const [at, column] of (internal.additionalPrinterColumns ?? []).entries()) {
     found.push(...checkColumn(column, index('spec.additionalPrinterColumns', at)));
@@ -107,7 +118,13 @@ function checkSchemasPresent(internal: InternalDefinition, demands: DefinitionDe
   return found;
 }
 
-function checkVersion(version: DefinitionVersion, path: string, statusEnabled: boolean, demands: DefinitionDemands): FieldError[] {
+function* checkVersion(
+  version: DefinitionVersion,
+  path: string,
+  statusEnabled: boolean,
+  demands: DefinitionDemands,
+  pace: Pace,
+): Sliced<FieldError[]> {
   const found: FieldError[] = [];
   const complaints = isDns1035Label(version.name ?? '');
   if (complaints.length > 0) found.push(invalidValue(child(path, 'name'), version.name ?? '', complaints.join(',')));
@@ -116,7 +133,7 @@ function checkVersion(version: DefinitionVersion, path: string, statusEnabled: b
     found.push(invalidValue(child(path, 'deprecationWarning'), warning, complaint));
   }
   const needs = { ...demands, suppressesCost: demands.unchangedVersions.has(version.name) };
-  found.push(...checkDefinitionSchema(version.schema, child(path, 'schema'), statusEnabled, needs));
+  found.push(...(yield* checkDefinitionSchema(version.schema, child(path, 'schema'), statusEnabled, needs, pace)));
   found.push(...checkSubresources(version.subresources, child(path, 'subresources')));
   for (const [at, column] of (version.additionalPrinterColumns ?? []).entries()) {
     found.push(...checkColumn(column, index(child(path, 'additionalPrinterColumns'), at)));

@@ -3,6 +3,7 @@ import { semanticEqual } from '../../../kube/json-value.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Strategy } from '../registry/resource.ts';
 import { FORMATS } from '../schema/formats.ts';
+import { runInSlices, runToEnd } from '../schema/slices.ts';
 import { checkDefinition, checkDefinitionStatus } from './definition-check.ts';
 import { setDefinitionDefaults, type CustomResourceDefinition } from './definition.ts';
 import { schemaHas } from './update-demands.ts';
@@ -37,11 +38,15 @@ export function definitionStrategy(base: Strategy): Strategy {
       if (!semanticEqual(definition.spec, before.spec)) definition.metadata.generation = (before.metadata.generation ?? 0) + 1;
       recordStorageVersion(definition);
     },
-    validateCreate: (object) => checkDefinition(object as CustomResourceDefinition),
+    validateCreate: (object) => runToEnd(checkDefinition(object as CustomResourceDefinition)),
     validateUpdate: (object, old, context) =>
       context.subresource === 'status'
         ? checkDefinitionStatus(object as CustomResourceDefinition)
-        : checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition),
+        : runToEnd(checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition)),
+    validateLarge: (object, old, context) =>
+      context.subresource === 'status'
+        ? Promise.resolve(checkDefinitionStatus(object as CustomResourceDefinition))
+        : runInSlices(checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined)),
     warnings: formatWarnings,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,

@@ -2,6 +2,7 @@ import { fieldErrorText } from '../../../kube/field-error.ts';
 import { quote } from '../../../kube/go-text.ts';
 import { deepEqual } from '../../../kube/json-value.ts';
 import { aggregateText, invalidValue } from '../schema/findings.ts';
+import { Pace, runToEnd } from '../schema/slices.ts';
 import { checkStructural, unreadable } from '../schema/structural.ts';
 import {
   findCondition,
@@ -93,8 +94,12 @@ function takenNames(
   return { resources, kinds };
 }
 
-/** The condition NonStructuralSchema of a stored CRD, or undefined when its schemas are structural. */
+/**
+ * The condition NonStructuralSchema of a stored CRD, or undefined when its schemas are structural. A CRD that does not preserve
+ * unknown fields was checked when it was written, so that only one that has the condition is looked at again.
+ */
 export function nonStructuralCondition(definition: CustomResourceDefinition): DefinitionCondition | undefined {
+  if (!definition.spec.preserveUnknownFields && findCondition(definition, 'NonStructuralSchema') === undefined) return undefined;
   const texts: string[] = [];
   if (definition.spec.preserveUnknownFields) {
     texts.push(fieldErrorText(invalidValue('spec.preserveUnknownFields', true, 'must be false')));
@@ -107,7 +112,8 @@ export function nonStructuralCondition(definition: CustomResourceDefinition): De
       const message = `failed to check validation schema for version ${version.name}: ${complaint}`;
       return { type: 'NonStructuralSchema', status: 'Unknown', reason: 'StructuralError', message };
     }
-    texts.push(...checkStructural(schema, `spec.versions[${at}].schema.openAPIV3Schema`).map(fieldErrorText));
+    const path = `spec.versions[${at}].schema.openAPIV3Schema`;
+    texts.push(...runToEnd(checkStructural(schema, path, new Pace())).map(fieldErrorText));
   }
   if (texts.length === 0) return undefined;
   return { type: 'NonStructuralSchema', status: 'True', reason: 'Violations', message: aggregateText(texts) };

@@ -1,8 +1,8 @@
+import { setField } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { Schema } from '../../../kube/schema.ts';
-import { checkStructural, unreadable, type CrdSchema } from '../schema/structural.ts';
-import type { CustomResourceDefinition, DefinitionVersion } from './definition.ts';
-import { schemaHas } from './update-demands.ts';
+import type { CrdSchema } from '../schema/structural.ts';
+import { isConditionTrue, type CustomResourceDefinition, type DefinitionVersion } from './definition.ts';
 
 /** OpenAPI as the server publishes it for one version of a custom resource: the object's and the list's definitions by name. */
 export interface PublishedSchemas {
@@ -71,11 +71,11 @@ export function resourceSchema(definition: CustomResourceDefinition, version: De
 
 function objectSchema(definition: CustomResourceDefinition, version: DefinitionVersion, form: Form): Schema {
   const { group, names, preserveUnknownFields } = definition.spec;
-  const structural = structuralOf(version.schema?.openAPIV3Schema);
+  const structural = structuralOf(definition, version.schema?.openAPIV3Schema);
   let schema: Schema = { type: 'object' };
   const opaque = form === 'v2' && (structural?.['x-kubernetes-preserve-unknown-fields'] === true || preserveUnknownFields === true);
   if (structural !== undefined && !opaque) {
-    schema = publish(structural, form);
+    schema = { ...publish(structural, form) };
     const metadata = reference(`${META}.ObjectMeta`, METADATA_DESCRIPTION, form);
     schema.properties = {
       apiVersion: API_VERSION,
@@ -119,46 +119,74 @@ function listSchema(definition: CustomResourceDefinition, version: DefinitionVer
   return withSelectableFields(schema, version, form);
 }
 
-const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
-
-/** The schema when it is structural; others are not published. */
-function structuralOf(schema: CrdSchema | undefined): CrdSchema | undefined {
-  if (!schema || schemaHas(schema, (node) => Boolean(node.type) && !TYPES.has(node.type ?? ''))) return undefined;
-  return unreadable(schema) === undefined && checkStructural(schema, '').length === 0 ? schema : undefined;
+/** The schema to publish. One that is not structural says nothing reliable, and is not published. */
+function structuralOf(definition: CustomResourceDefinition, schema: CrdSchema | undefined): CrdSchema | undefined {
+  return schema && !isConditionTrue(definition, 'NonStructuralSchema') ? schema : undefined;
 }
 
-const DROPPED = new Set(['externalDocs', 'example', 'properties', 'items', 'additionalProperties', 'allOf', 'anyOf', 'oneOf', 'not']);
+const DROPPED = ['externalDocs', 'example'] as const;
 const INT_OR_STRING: Schema[] = [{ type: 'integer' }, { type: 'string' }];
 
-/** A structural node as it is published. OpenAPI v2 knows neither junctors nor null, and kubectl stumbles over half-known types. */
+/**
+ * A structural node as it is published: itself where nothing changes, so that a large schema is not held twice. OpenAPI v2 knows
+ * neither junctors nor null, and kubectl stumbles over half-known types.
+ */
 function publish(schema: CrdSchema, form: Form): Schema {
-  const out: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(schema)) if (!DROPPED.has(name) && value !== undefined && value !== null) out[name] = value;
-  let { properties, items } = schema;
-  if (form === 'v2') {
-    if (schema.nullable) {
-      delete out.type;
-      delete out.nullable;
-    }
-    if (schema.nullable || schema['x-kubernetes-preserve-unknown-fields']) [properties, items] = [undefined, undefined];
-    if ((!items && out.type === 'array') || (schema['x-kubernetes-preserve-unknown-fields'] && out.type === 'object')) delete out.type;
-    dropNullableRequired(out, schema, properties);
-  } else publishJunctors(out, schema);
-  if (properties !== undefined) {
-    out.properties = Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, publish(property, form)]));
+  const changes: Record<string, Json> = {};
+  if (form === 'v2') restrictToV2(schema, changes);
+  else if (form === 'v3') publishJunctors(changes, schema);
+  for (const name of DROPPED) if (schema[name] !== undefined) changes[name] = undefined;
+  publishBelow(schema, changes, form);
+  if (schema['x-kubernetes-embedded-resource'] && !(form === 'v2' && schema['x-kubernetes-preserve-unknown-fields'])) {
+    embed(schema, changes, form);
   }
-  if (items) out.items = publish(items, form);
-  const additional = schema.additionalProperties;
-  if (additional !== undefined && additional !== null) {
-    out.additionalProperties = typeof additional === 'object' ? publish(additional, form) : additional;
-  }
-  if (schema['x-kubernetes-embedded-resource'] && !(form === 'v2' && schema['x-kubernetes-preserve-unknown-fields'])) embed(out, form);
+  return Object.keys(changes).length === 0 ? schema : merged(schema, changes);
+}
+
+function merged(schema: CrdSchema, changes: Record<string, Json>): Schema {
+  const out: Record<string, Json> = { ...schema, ...changes };
+  for (const name of Object.keys(changes)) if (changes[name] === undefined) delete out[name];
   return out;
 }
 
+function publishBelow(schema: CrdSchema, changes: Record<string, Json>, form: Form): void {
+  if (schema.properties && !('properties' in changes)) {
+    let properties: Record<string, Schema> | undefined;
+    for (const name of Object.keys(schema.properties)) {
+      const published = publish(schema.properties[name], form);
+      if (published === schema.properties[name]) continue;
+      properties ??= { ...schema.properties };
+      setField(properties, name, published);
+    }
+    if (properties !== undefined) changes.properties = properties;
+  }
+  if (schema.items && !('items' in changes)) {
+    const items = publish(schema.items, form);
+    if (items !== schema.items) changes.items = items;
+  }
+  const additional = schema.additionalProperties;
+  if (typeof additional === 'object' && additional !== null) {
+    const published = publish(additional, form);
+    if (published !== additional) changes.additionalProperties = published;
+  }
+}
+
+function restrictToV2(schema: CrdSchema, changes: Record<string, Json>): void {
+  const preserves = schema['x-kubernetes-preserve-unknown-fields'] === true;
+  for (const name of ['allOf', 'anyOf', 'oneOf', 'not'] as const) if (schema[name] !== undefined) changes[name] = undefined;
+  if (schema.nullable) [changes.type, changes.nullable] = [undefined, undefined];
+  if (schema.nullable || preserves) {
+    if (schema.properties !== undefined) changes.properties = undefined;
+    if (schema.items !== undefined) changes.items = undefined;
+  }
+  const type = 'type' in changes ? undefined : schema.type;
+  const items = 'items' in changes ? undefined : schema.items;
+  if ((!items && type === 'array') || (preserves && type === 'object')) changes.type = undefined;
+  dropNullableRequired(changes, schema, 'properties' in changes ? undefined : schema.properties);
+}
+
+/** An int-or-string says so in words that others understand. */
 function publishJunctors(out: Record<string, Json>, schema: CrdSchema): void {
-  for (const name of ['allOf', 'anyOf', 'oneOf'] as const) if (schema[name]?.length) out[name] = schema[name];
-  if (schema.not) out.not = schema.not;
   if (!schema['x-kubernetes-int-or-string'] || saysIntOrString(schema.anyOf) || saysIntOrString(schema.allOf?.[0]?.anyOf)) return;
   if (schema.anyOf === undefined) out.anyOf = INT_OR_STRING;
   else out.allOf = [{ anyOf: INT_OR_STRING }, ...(schema.allOf ?? [])];
@@ -173,12 +201,13 @@ function dropNullableRequired(out: Record<string, Json>, schema: CrdSchema, prop
   const additional = schema.additionalProperties;
   const dropsAll = typeof additional === 'object' && additional !== null && additional.nullable === true;
   const kept = dropsAll ? [] : schema.required.filter((name) => properties?.[name]?.nullable !== true);
-  if (kept.length === 0) delete out.required;
-  else out.required = kept;
+  if (kept.length < schema.required.length) out.required = kept.length === 0 ? undefined : kept;
 }
 
-function embed(out: Record<string, Json>, form: Form): void {
+function embed(schema: CrdSchema, changes: Record<string, Json>, form: Form): void {
   const metadata = reference(`${META}.ObjectMeta`, METADATA_DESCRIPTION, form);
-  out.properties = { ...out.properties, apiVersion: EMBEDDED_API_VERSION, kind: EMBEDDED_KIND, metadata };
-  out.required = [...new Set([...(out.required ?? []), 'kind', 'apiVersion'])];
+  const properties: Record<string, Schema> | undefined = 'properties' in changes ? changes.properties : schema.properties;
+  changes.properties = { ...properties, apiVersion: EMBEDDED_API_VERSION, kind: EMBEDDED_KIND, metadata };
+  const required: string[] | undefined = 'required' in changes ? changes.required : schema.required;
+  changes.required = [...new Set([...(required ?? []), 'kind', 'apiVersion'])];
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { NAME_RULES, validateObjectMeta, validateObjectMetaUpdate } from '../../../kube/metadata-validation.ts';
+import { runToEnd } from '../schema/slices.ts';
 import { checkDefinition } from './definition-check.ts';
 import { setDefinitionDefaults, type CustomResourceDefinition } from './definition.ts';
 
@@ -22,7 +23,7 @@ function findings({ crd, oldCrd }: RecordedDefinition): string[] {
     oldCrd === undefined
       ? validateObjectMeta(crd.metadata, false, NAME_RULES['dns-subdomain'])
       : validateObjectMetaUpdate(crd.metadata, oldCrd.metadata);
-  return [...metadata, ...checkDefinition(crd, oldCrd)].map((f) => `${f.type}|${f.field}: ${f.message}`).sort();
+  return [...metadata, ...runToEnd(checkDefinition(crd, oldCrd))].map((f) => `${f.type}|${f.field}: ${f.message}`).sort();
 }
 
 describe('CustomResourceDefinitions, as Kubernetes accepts and refuses them', () => {

@@ -6,8 +6,9 @@ import { child, forbiddenValue, invalidValue } from '../schema/findings.ts';
 import { internalSchema } from '../schema/internal-form.ts';
 import { rootScope, type RuleScope } from '../schema/rule-scope.ts';
 import { checkSchema } from '../schema/schema-check.ts';
+import type { Pace, Sliced } from '../schema/slices.ts';
 import { checkStructural, unreadable, type CrdSchema } from '../schema/structural.ts';
-import { schemasBelow, type DefinitionDemands } from './update-demands.ts';
+import { pushSchemasBelow, type DefinitionDemands } from './update-demands.ts';
 
 /** Fields that the root may set beside a status subresource, so that the status keeps its whole schema when checked alone. */
 const ALLOWED_AT_ROOT = [
@@ -38,12 +39,13 @@ const ALLOWED_AT_ROOT = [
 /** Deeper schemas say nothing that objects could use, and would exhaust the stack of whoever walks them. */
 const DEEPEST_SCHEMA = 300;
 
-export function checkDefinitionSchema(
+export function* checkDefinitionSchema(
   validation: { openAPIV3Schema?: CrdSchema } | undefined,
   path: string,
   statusEnabled: boolean,
   demands: DefinitionDemands,
-): FieldError[] {
+  pace: Pace,
+): Sliced<FieldError[]> {
   const schema = validation?.openAPIV3Schema ?? undefined;
   if (schema === undefined) return [];
   const schemaPath = child(path, 'openAPIV3Schema');
@@ -55,12 +57,13 @@ export function checkDefinitionSchema(
   const complaint = unreadable(schema);
   let scope: RuleScope | undefined;
   if (demands.structural && complaint === undefined) {
-    const structural = checkStructural(schema, schemaPath);
-    const wrong = structural.length > 0 ? structural : checkDefaults(schema, schemaPath, demands.prunedDefaults, checkDefaultRules());
+    const structural = yield* checkStructural(schema, schemaPath, pace);
+    const defaults = checkDefaults(schema, schemaPath, demands.prunedDefaults, pace, checkDefaultRules());
+    const wrong = structural.length > 0 ? structural : yield* defaults;
     found.push(...wrong);
     if (wrong.length === 0) scope = rootScope(schema);
   }
-  found.push(...checkSchema(schema, schemaPath, demands, scope, checkRulesAt(demands.suppressesCost ?? false)));
+  found.push(...(yield* checkSchema(schema, schemaPath, demands, scope, pace, checkRulesAt(demands.suppressesCost ?? false))));
   if (demands.structural && complaint !== undefined && found.length === 0) found.push(invalidValue(schemaPath, '', complaint));
   if (scope !== undefined) found.push(...checkTotalCost(scope, schemaPath));
   return found;
@@ -71,18 +74,27 @@ function checkRoot(schema: CrdSchema, path: string): FieldError[] {
     const detail = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
     return [invalidValue(child(path, 'type'), schema.type, detail)];
   }
-  const internal = internalSchema(schema);
-  const set = Object.entries(internal.fields).filter(([, value]) => value !== null && value !== '' && value !== false);
-  if (set.every(([name]) => ALLOWED_AT_ROOT.includes(name))) return [];
+  if (Object.keys(schema).every((name) => isAllowedAtRoot(schema, name))) return [];
   const detail = `only [${ALLOWED_AT_ROOT.join(' ')}] fields are allowed at the root of the schema if the status subresource is enabled`;
-  return [invalidValue(path, internal, detail)];
+  return [invalidValue(path, internalSchema(schema), detail)];
+}
+
+/** Upstream knows the fields by their names in Go: `XValidations` is x-kubernetes-validations. */
+function isAllowedAtRoot(schema: CrdSchema, name: string): boolean {
+  const value: unknown = schema[name as keyof CrdSchema];
+  if (value === undefined || value === null || value === '' || value === false) return true;
+  const words = name.startsWith('x-kubernetes-') ? `x-${name.slice('x-kubernetes-'.length)}` : name;
+  const goName = words.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return ALLOWED_AT_ROOT.includes(goName);
 }
 
 function isTooDeep(schema: CrdSchema): boolean {
   let level: CrdSchema[] = [schema];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > DEEPEST_SCHEMA) return true;
-    level = level.flatMap(schemasBelow);
+    const next: CrdSchema[] = [];
+    for (const node of level) pushSchemasBelow(node, next);
+    level = next;
   }
   return false;
 }

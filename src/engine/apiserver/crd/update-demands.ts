@@ -1,6 +1,7 @@
 import { deepEqual } from '../../../kube/json-value.ts';
 import { checkMapKeys } from '../schema/list-declarations.ts';
 import type { SchemaDemands } from '../schema/schema-check.ts';
+import { Pace, runToEnd } from '../schema/slices.ts';
 import { checkStructural, unreadable, type CrdSchema } from '../schema/structural.ts';
 import { hasKnownReview, isCaBundle, type ConversionDemands } from './conversion-check.ts';
 import { isConditionTrue, type CustomResourceDefinition, type DefinitionSpec } from './definition.ts';
@@ -18,34 +19,32 @@ export interface DefinitionDemands extends SchemaDemands, ConversionDemands {
   suppressesCost?: boolean;
   /** Versions ('' for all) that had too many selectable fields before and keep them. */
   tooManySelectable: ReadonlySet<string>;
-  /** Rules that are stored already, which are compiled with what older servers knew. */
-  knownRules: ReadonlySet<string>;
 }
 
 const TYPES = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
 
-export function demandsOf(definition: CustomResourceDefinition, old?: CustomResourceDefinition): DefinitionDemands {
-  if (old === undefined) {
-    return {
-      schemas: true,
-      structural: true,
-      prunedDefaults: true,
-      validTypes: true,
-      atomicSets: true,
-      mapKeys: true,
-      recognizedReview: true,
-      invalidCaBundleAllowed: true,
-      unchangedVersions: new Set(),
-      tooManySelectable: new Set(),
-      knownRules: new Set(),
-    };
-  }
+/** Everything, as of a CRD that is created. */
+export const ALL_DEMANDS: DefinitionDemands = {
+  schemas: true,
+  structural: true,
+  prunedDefaults: true,
+  validTypes: true,
+  atomicSets: true,
+  mapKeys: true,
+  recognizedReview: true,
+  invalidCaBundleAllowed: true,
+  unchangedVersions: new Set(),
+  tooManySelectable: new Set(),
+};
+
+/** What is demanded of an update. */
+export function demandsOf(definition: CustomResourceDefinition, old: CustomResourceDefinition): DefinitionDemands {
   const schemas = schemasOf(old.spec);
   const reviews = old.spec.conversion?.webhook?.conversionReviewVersions ?? [];
   const caBundle = old.spec.conversion?.webhook?.clientConfig?.caBundle ?? '';
   return {
     schemas: old.spec.versions.every((version) => version.schema?.openAPIV3Schema),
-    structural: !schemas.some((schema) => unreadable(schema) !== undefined || checkStructural(schema, '').length > 0),
+    structural: !schemas.some((schema) => unreadable(schema) !== undefined || runToEnd(checkStructural(schema, '', new Pace())).length > 0),
     prunedDefaults: true,
     validTypes: !schemas.some((schema) => schemaHas(schema, (node) => Boolean(node.type) && !TYPES.has(node.type ?? ''))),
     atomicSets: !schemas.some((schema) => schemaHas(schema, isNonAtomicSet)),
@@ -54,7 +53,6 @@ export function demandsOf(definition: CustomResourceDefinition, old?: CustomReso
     invalidCaBundleAllowed: !isConditionTrue(old, 'Established') || (caBundle !== '' && !isCaBundle(caBundle)),
     unchangedVersions: unchangedVersions(definition, old),
     tooManySelectable: unchangedSelectables(definition, old),
-    knownRules: knownRules(schemas),
   };
 }
 
@@ -62,17 +60,26 @@ function schemasOf(spec: DefinitionSpec): CrdSchema[] {
   return (spec.versions ?? []).flatMap((version) => version.schema?.openAPIV3Schema ?? []);
 }
 
-/** The schemas directly below a node, junctors and forbidden parts included. */
-export function schemasBelow(node: CrdSchema): CrdSchema[] {
-  const found: CrdSchema[] = [];
-  for (const part of [node.items, node.allOf, node.anyOf, node.oneOf, node.not, node.additionalProperties, node.additionalItems]) {
-    if (Array.isArray(part)) found.push(...part);
-    else if (typeof part === 'object' && part !== null) found.push(part);
-  }
-  for (const part of [node.properties, node.patternProperties, node.definitions, node.dependencies]) {
-    found.push(...(Object.values(part ?? {}) as CrdSchema[]));
-  }
-  return found.filter((schema) => typeof schema === 'object' && schema !== null && !Array.isArray(schema));
+/** Adds the schemas directly below a node, junctors and forbidden parts included. */
+export function pushSchemasBelow(node: CrdSchema, to: CrdSchema[]): void {
+  const add = (part: unknown): void => {
+    if (Array.isArray(part)) for (const item of part) add(item);
+    else if (typeof part === 'object' && part !== null) to.push(part);
+  };
+  const addAll = (parts: Record<string, unknown> | undefined): void => {
+    for (const name in parts) if (!Array.isArray(parts[name])) add(parts[name]);
+  };
+  addAll(node.properties);
+  if (node.items !== undefined) add(node.items);
+  if (node.additionalProperties !== undefined) add(node.additionalProperties);
+  if (node.allOf !== undefined) add(node.allOf);
+  if (node.anyOf !== undefined) add(node.anyOf);
+  if (node.oneOf !== undefined) add(node.oneOf);
+  if (node.not !== undefined) add(node.not);
+  if (node.additionalItems !== undefined) add(node.additionalItems);
+  addAll(node.patternProperties);
+  addAll(node.definitions);
+  addAll(node.dependencies);
 }
 
 /** True when any node of the schema satisfies the predicate. */
@@ -80,7 +87,7 @@ export function schemaHas(schema: CrdSchema, predicate: (node: CrdSchema) => boo
   const pending: CrdSchema[] = [schema];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (predicate(node)) return true;
-    pending.push(...schemasBelow(node));
+    pushSchemasBelow(node, pending);
   }
   return false;
 }
@@ -124,18 +131,4 @@ function unchangedSelectables(definition: CustomResourceDefinition, old: CustomR
     .filter((version) => (before.get(version.name)?.length ?? 0) > 8 && deepEqual(version.selectableFields, before.get(version.name)))
     .map((version) => version.name);
   return new Set(names.length === definition.spec.versions?.length ? [...names, ''] : names);
-}
-
-function knownRules(schemas: readonly CrdSchema[]): Set<string> {
-  const known = new Set<string>();
-  for (const schema of schemas) {
-    schemaHas(schema, (node) => {
-      for (const rule of node['x-kubernetes-validations'] ?? []) {
-        known.add(rule.rule);
-        if (rule.messageExpression) known.add(rule.messageExpression);
-      }
-      return false;
-    });
-  }
-  return known;
 }

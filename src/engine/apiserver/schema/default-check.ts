@@ -7,7 +7,7 @@ import { checkEmbeddedResources } from './embedded-resources.ts';
 import { aggregateText, child, invalidValue, key } from './findings.ts';
 import { MetadataTypeError, readObjectMeta } from './object-meta.ts';
 import { SchemaNode } from './schema-node.ts';
-import { Pace, runToEnd } from './slices.ts';
+import { runToEnd, type Pace, type Sliced } from './slices.ts';
 import type { CrdSchema } from './structural.ts';
 import { checkValue } from './value-check.ts';
 
@@ -25,16 +25,23 @@ interface Walk {
 type Surround = (value: Json) => Record<string, Json>;
 
 /** Checks that every default of a structural schema is valid and holds nothing that would be pruned. */
-export function checkDefaults(schema: CrdSchema, path: string, requirePruned: boolean, checkRules?: DefaultRuleCheck): FieldError[] {
-  const walk: Walk = { requirePruned, checkRules, pace: new Pace(), found: [] };
+export function* checkDefaults(
+  schema: CrdSchema,
+  path: string,
+  requirePruned: boolean,
+  pace: Pace,
+  checkRules?: DefaultRuleCheck,
+): Sliced<FieldError[]> {
+  const walk: Walk = { requirePruned, checkRules, pace, found: [] };
   const root = { ...schema, 'x-kubernetes-embedded-resource': true };
-  visit(walk, path, root, root, identity, false);
+  yield* visit(walk, path, root, root, identity, false);
   return walk.found;
 }
 
 const identity: Surround = (value) => value as Record<string, Json>;
 
-function visit(walk: Walk, path: string, schema: CrdSchema, root: CrdSchema, surround: Surround, insideMeta: boolean): void {
+function* visit(walk: Walk, path: string, schema: CrdSchema, root: CrdSchema, surround: Surround, insideMeta: boolean): Sliced<void> {
+  if (walk.pace.tick()) yield;
   const embedded = schema['x-kubernetes-embedded-resource'] === true;
   const inside = insideMeta && !embedded;
   const around = embedded ? identity : surround;
@@ -45,11 +52,11 @@ function visit(walk: Walk, path: string, schema: CrdSchema, root: CrdSchema, sur
       ...(inside ? checkInsideMeta(walk, path, schema, resource, around, value) : checkOne(walk, path, schema, value, schema === resource)),
     );
   }
-  if (schema.items) visit(walk, child(path, 'items'), schema.items, resource, (below) => around([below]), inside);
-  for (const name of Object.keys(schema.properties ?? {})) {
+  if (schema.items) yield* visit(walk, child(path, 'items'), schema.items, resource, (below) => around([below]), inside);
+  for (const name in schema.properties) {
     const isMeta = embedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind');
     const below: Surround = (content) => around({ [name]: content });
-    visit(walk, key(child(path, 'properties'), name), schema.properties![name], resource, below, inside || isMeta);
+    yield* visit(walk, key(child(path, 'properties'), name), schema.properties[name], resource, below, inside || isMeta);
   }
 }
 

@@ -12,8 +12,8 @@ export interface RuleScope {
   readonly total: RuleCostTotal;
 }
 
-/** Checks the rules of one schema node. `uncorrelatable` is the path of the ancestor that forbids `oldSelf`. */
-export type RuleCheck = (scope: RuleScope, path: string, uncorrelatable: string | undefined) => FieldError[];
+/** The checks of the rules of one schema node, one by one. `uncorrelatable` is the path of the ancestor that forbids `oldSelf`. */
+export type RuleCheck = (scope: RuleScope, path: string, uncorrelatable: string | undefined) => (() => FieldError[])[];
 
 export const MOST_COST = (1n << 64n) - 1n;
 

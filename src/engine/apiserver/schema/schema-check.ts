@@ -5,6 +5,7 @@ import { resolveFieldPath } from './field-path.ts';
 import { child, forbiddenValue, index, invalidValue, key, requiredValue, unsupportedValue } from './findings.ts';
 import { checkListDeclaration, checkMapKeys } from './list-declarations.ts';
 import { childScope, type RuleCheck, type RuleScope } from './rule-scope.ts';
+import type { Pace, Sliced } from './slices.ts';
 import type { CrdSchema } from './structural.ts';
 
 /** What an update may be spared because the stored CRD already broke it. All on for a create. */
@@ -17,6 +18,7 @@ export interface SchemaDemands {
 interface Walk {
   demands: SchemaDemands;
   checkRules?: RuleCheck;
+  pace: Pace;
   schemaFindings: FieldError[];
   ruleFindings: FieldError[];
 }
@@ -39,20 +41,22 @@ const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvali
  * Checks what the schema of a CRD may say (Go's ValidateCustomResourceDefinitionOpenAPISchema). Rules are given to `checkRules`,
  * unless the schema at their place or below it is broken.
  */
-export function checkSchema(
+export function* checkSchema(
   schema: CrdSchema,
   path: string,
   demands: SchemaDemands,
   scope: RuleScope | undefined,
+  pace: Pace,
   checkRules?: RuleCheck,
-): FieldError[] {
-  const walk: Walk = { demands, checkRules, schemaFindings: [], ruleFindings: [] };
-  visit(walk, schema, path, { isRoot: true, insideMeta: false }, scope);
+): Sliced<FieldError[]> {
+  const walk: Walk = { demands, checkRules, pace, schemaFindings: [], ruleFindings: [] };
+  yield* visit(walk, schema, path, { isRoot: true, insideMeta: false }, scope);
   return [...walk.schemaFindings, ...walk.ruleFindings];
 }
 
-function visit(walk: Walk, schema: CrdSchema | undefined | null, path: string, place: Place, scope: RuleScope | undefined): void {
+function* visit(walk: Walk, schema: CrdSchema | undefined | null, path: string, place: Place, scope: RuleScope | undefined): Sliced<void> {
   if (schema === undefined || schema === null) return;
+  if (walk.pace.tick()) yield;
   const before = walk.schemaFindings.length;
   const found = walk.schemaFindings;
   checkForbidden(walk, schema, path, place);
@@ -61,9 +65,9 @@ function visit(walk: Walk, schema: CrdSchema | undefined | null, path: string, p
       forbiddenValue(child(path, 'uniqueItems'), 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'),
     );
   }
-  visitFields(walk, schema, path, place, scope);
-  visitJunctors(walk, schema, path, place);
-  visitItems(walk, schema, path, place, scope);
+  yield* visitFields(walk, schema, path, place, scope);
+  yield* visitJunctors(walk, schema, path, place);
+  yield* visitItems(walk, schema, path, place, scope);
   if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
     found.push(invalidValue(child(path, 'x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'));
   }
@@ -73,10 +77,14 @@ function visit(walk: Walk, schema: CrdSchema | undefined | null, path: string, p
   if (rules === undefined || rules === null || rules.length === 0) return;
   for (const [at, rule] of rules.entries()) checkRuleForm(schema, rule, index(child(path, 'x-kubernetes-validations'), at), found);
   if (found.length > before || scope === undefined || walk.checkRules === undefined) return;
-  walk.ruleFindings.push(...walk.checkRules(scope, path, place.uncorrelatable));
+  // A rule may take long to compile and to estimate: each is a slice of its own.
+  for (const check of walk.checkRules(scope, path, place.uncorrelatable)) {
+    walk.ruleFindings.push(...check());
+    yield;
+  }
 }
 
-function visitFields(walk: Walk, schema: CrdSchema, path: string, place: Place, scope: RuleScope | undefined): void {
+function* visitFields(walk: Walk, schema: CrdSchema, path: string, place: Place, scope: RuleScope | undefined): Sliced<void> {
   const inner = { ...place, isRoot: false };
   const additional = schema.additionalProperties ?? undefined;
   const names = Object.keys(schema.properties ?? {});
@@ -88,7 +96,7 @@ function visitFields(walk: Walk, schema: CrdSchema, path: string, place: Place, 
     }
     const below = place.insideMeta ? { ...inner, defaultsForbidden: 'inside additionalProperties applying to object metadata' } : inner;
     if (typeof additional === 'object') {
-      visit(walk, additional, child(path, 'additionalProperties'), below, childScope(scope, additional));
+      yield* visit(walk, additional, child(path, 'additionalProperties'), below, childScope(scope, additional));
     }
   }
   for (const name of names) {
@@ -99,33 +107,35 @@ function visitFields(walk: Walk, schema: CrdSchema, path: string, place: Place, 
       if (place.isRoot) below.defaultsForbidden = `in top-level ${name}`;
     }
     const property = schema.properties![name];
-    visit(walk, property, key(child(path, 'properties'), name), below, childScope(scope, property));
+    yield* visit(walk, property, key(child(path, 'properties'), name), below, childScope(scope, property));
   }
 }
 
-function visitJunctors(walk: Walk, schema: CrdSchema, path: string, place: Place): void {
+function* visitJunctors(walk: Walk, schema: CrdSchema, path: string, place: Place): Sliced<void> {
+  if (!schema.not && !schema.allOf && !schema.oneOf && !schema.anyOf && !schema.definitions) return;
   const inner = { ...place, isRoot: false };
-  visit(walk, schema.not, child(path, 'not'), inner, undefined);
+  yield* visit(walk, schema.not, child(path, 'not'), inner, undefined);
   for (const name of ['allOf', 'oneOf', 'anyOf'] as const) {
-    for (const [at, below] of (schema[name] ?? []).entries()) visit(walk, below, index(child(path, name), at), inner, undefined);
+    for (const [at, below] of (schema[name] ?? []).entries()) yield* visit(walk, below, index(child(path, name), at), inner, undefined);
   }
   for (const name of Object.keys(schema.definitions ?? {})) {
-    visit(walk, schema.definitions![name], key(child(path, 'definitions'), name), inner, undefined);
+    yield* visit(walk, schema.definitions![name], key(child(path, 'definitions'), name), inner, undefined);
   }
 }
 
-function visitItems(walk: Walk, schema: CrdSchema, path: string, place: Place, scope: RuleScope | undefined): void {
+function* visitItems(walk: Walk, schema: CrdSchema, path: string, place: Place, scope: RuleScope | undefined): Sliced<void> {
   const items: Schema | Schema[] | undefined = schema.items;
   if (items) {
     const below: Place = { ...place, isRoot: false };
     if (schema['x-kubernetes-list-type'] !== 'map') below.uncorrelatable ??= path;
     const itemsPath = child(path, 'items');
-    if (!Array.isArray(items)) visit(walk, items, itemsPath, below, childScope(scope, items));
-    else for (const [at, item] of items.entries()) visit(walk, item, index(itemsPath, at), below, childScope(scope, item));
+    if (!Array.isArray(items)) yield* visit(walk, items, itemsPath, below, childScope(scope, items));
+    else for (const [at, item] of items.entries()) yield* visit(walk, item, index(itemsPath, at), below, childScope(scope, item));
   }
   for (const name of Object.keys(schema.dependencies ?? {})) {
     const dependency = schema.dependencies![name];
-    if (!Array.isArray(dependency)) visit(walk, dependency, key(child(path, 'dependencies'), name), { ...place, isRoot: false }, undefined);
+    if (!Array.isArray(dependency))
+      yield* visit(walk, dependency, key(child(path, 'dependencies'), name), { ...place, isRoot: false }, undefined);
   }
 }
 

@@ -3,6 +3,7 @@ import type { Json } from '../../../kube/object.ts';
 import type { Schema } from '../../../kube/schema.ts';
 import { child, forbiddenValue, index, invalidValue, key, requiredValue } from './findings.ts';
 import { regExpComplaint } from './regular-expression.ts';
+import type { Pace, Sliced } from './slices.ts';
 
 /** A schema as a CRD may write it: with the parts of JSON Schema that are then refused. */
 export interface CrdSchema extends Schema {
@@ -36,37 +37,42 @@ function isSet(value: Json): boolean {
 
 /** Why a schema cannot be read as structural at all (Go's NewStructural), or undefined. */
 export function unreadable(schema: CrdSchema): string | undefined {
-  for (const [field, name] of UNSUPPORTED) {
-    const value = schema[field];
-    if (field === 'additionalItems' ? value !== undefined && value !== null : isSet(value)) {
-      return `OpenAPIV3Schema '${name}' is not supported`;
-    }
-  }
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
-  }
-  if (Array.isArray(schema.items) && schema.items.length > 0) return "OpenAPIV3Schema 'items' must be a schema, but is an array";
-  for (const below of subschemas(schema)) {
-    const complaint = unreadable(below);
+  const pending: CrdSchema[] = [schema];
+  for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    const complaint = unreadableNode(node);
     if (complaint !== undefined) return complaint;
+    pushStructure(node, pending);
   }
   return undefined;
 }
 
-function* subschemas(schema: Schema): Generator<CrdSchema> {
-  if (schema.not) yield schema.not;
-  yield* schema.allOf ?? [];
-  yield* schema.anyOf ?? [];
-  yield* schema.oneOf ?? [];
-  if (schema.items && !Array.isArray(schema.items)) yield schema.items;
-  yield* Object.values(schema.properties ?? {});
-  if (typeof schema.additionalProperties === 'object' && schema.additionalProperties !== null) yield schema.additionalProperties;
+function unreadableNode(schema: CrdSchema): string | undefined {
+  for (const [field, name] of UNSUPPORTED) {
+    const value = schema[field];
+    if (value === undefined || value === null) continue;
+    if (field === 'additionalItems' || isSet(value)) return `OpenAPIV3Schema '${name}' is not supported`;
+  }
+  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+    return "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined";
+  }
+  return Array.isArray(schema.items) && schema.items.length > 0 ? "OpenAPIV3Schema 'items' must be a schema, but is an array" : undefined;
+}
+
+/** Adds the schemas directly below one that structural schemas may have. */
+function pushStructure(schema: CrdSchema, to: CrdSchema[]): void {
+  if (schema.not) to.push(schema.not);
+  if (schema.allOf) to.push(...schema.allOf);
+  if (schema.anyOf) to.push(...schema.anyOf);
+  if (schema.oneOf) to.push(...schema.oneOf);
+  if (schema.items && !Array.isArray(schema.items)) to.push(schema.items);
+  for (const name in schema.properties) to.push(schema.properties[name]);
+  if (typeof schema.additionalProperties === 'object' && schema.additionalProperties !== null) to.push(schema.additionalProperties);
 }
 
 /** Checks that a readable schema is structural: every rule of a value has a place in the shape that the schema spells out. */
-export function checkStructural(schema: CrdSchema, path: string): FieldError[] {
+export function* checkStructural(schema: CrdSchema, path: string, pace: Pace): Sliced<FieldError[]> {
   const found: FieldError[] = [];
-  checkInvariants(schema, 'root', path, found);
+  yield* checkInvariants(schema, 'root', path, found, pace);
   checkCompleteness(schema, schema, path, path, found);
   return found.sort((left, right) => (fieldErrorText(left) < fieldErrorText(right) ? -1 : 1));
 }
@@ -77,16 +83,17 @@ const EMPTY_TYPE: Record<Level, string> = {
   field: 'must not be empty for specified object fields',
 };
 
-function checkInvariants(schema: CrdSchema, level: Level, path: string, found: FieldError[]): void {
+function* checkInvariants(schema: CrdSchema, level: Level, path: string, found: FieldError[], pace: Pace): Sliced<void> {
+  if (pace.tick()) yield;
   if (schema.type === 'array' && !schema.items) found.push(requiredValue(child(path, 'items'), 'must be specified'));
-  if (schema.items) checkInvariants(schema.items, 'item', child(path, 'items'), found);
-  for (const name of Object.keys(schema.properties ?? {})) {
-    checkInvariants(schema.properties![name], 'field', key(child(path, 'properties'), name), found);
+  if (schema.items) yield* checkInvariants(schema.items, 'item', child(path, 'items'), found, pace);
+  for (const name in schema.properties) {
+    yield* checkInvariants(schema.properties[name], 'field', key(child(path, 'properties'), name), found, pace);
   }
   const additional = schema.additionalProperties ?? undefined;
   if (additional !== undefined) {
     if (level === 'root') found.push(forbiddenValue(child(path, 'additionalProperties'), 'must not be used at the root'));
-    if (typeof additional === 'object') checkInvariants(additional, 'field', child(path, 'additionalProperties'), found);
+    if (typeof additional === 'object') yield* checkInvariants(additional, 'field', child(path, 'additionalProperties'), found, pace);
   }
   checkExtensions(schema, path, found);
   checkValueRules(schema, isIntOrStringAnyOf(schema.anyOf), isIntOrStringAnyOf(schema.allOf?.[0]?.anyOf), level, path, found);

@@ -10,6 +10,7 @@ import type { Resource } from '../registry/resource.ts';
 import { decodeBody, mediaType, parseJson, parseYaml, report, withTypeMeta, type FieldValidation, type ParsedBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
+import { patchFailure } from './patch-failure.ts';
 import { updatedResponse } from './put.ts';
 import { fitNamespace, wipeSystemFields } from './system-fields.ts';
 import { updateObject } from './update.ts';
@@ -47,7 +48,7 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
     retryOnConflict: true,
     change: (old) => {
       const patched = applyPatch(resource, type, old, body.value);
-      const draft = decodePatched(resource, request, patched, body, options);
+      const draft = decodePatched(resource, request, { patched, body, type, options });
       trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
       return draft;
     },
@@ -79,10 +80,21 @@ function applyPatch(resource: Resource, type: string, old: KubeObject, patchValu
   }
 }
 
-function decodePatched(resource: Resource, request: ApiRequest, patched: Json, body: ParsedBody, options: ParsedWriteOptions): KubeObject {
-  return decodeBody(resource, { value: patched, duplicates: body.duplicates }, options.fieldValidation, (text) =>
-    request.warnings.push(text),
-  );
+interface Patched {
+  patched: Json;
+  body: ParsedBody;
+  type: string;
+  options: ParsedWriteOptions;
+}
+
+function decodePatched(resource: Resource, request: ApiRequest, { patched, body, type, options }: Patched): KubeObject {
+  try {
+    return decodeBody(resource, { value: patched, duplicates: body.duplicates }, options.fieldValidation, (text) =>
+      request.warnings.push(text),
+    );
+  } catch (error) {
+    throw patchFailure(error, patched, type === STRATEGIC_PATCH ? body.value : undefined);
+  }
 }
 
 async function apply(

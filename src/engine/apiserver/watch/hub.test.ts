@@ -136,6 +136,24 @@ describe('WatchHub', () => {
     hub.close();
   });
 
+  it('tells a crowd everything once and in order, whoever joins in the middle of a rush', async () => {
+    const store = createMemoryStore();
+    const hub = new WatchHub(store);
+    const early = Array.from({ length: 20 }, () => watch(hub, {}, store.revision));
+    await settle();
+    const late: Receiver[] = [];
+    for (let i = 0; i < 40; i++) {
+      const revision = await write(store, `n${i}`);
+      if (i % 10 === 5) late.push(watch(hub, {}, revision));
+      await new Promise(setImmediate);
+    }
+    await expect.poll(() => [...early, ...late].every((receiver) => receiver.names.at(-1) === 'ADDED n39')).toBe(true);
+    const all = Array.from({ length: 40 }, (_, i) => `ADDED n${i}`);
+    for (const receiver of early) expect(receiver.names).toEqual(all);
+    late.forEach((receiver, i) => expect(receiver.names).toEqual(all.slice(i * 10 + 6)));
+    hub.close();
+  });
+
   it('cuts a watcher with Expired when the history has moved past it', async () => {
     const store = createMemoryStore();
     const hub = new WatchHub(store);

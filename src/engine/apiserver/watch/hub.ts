@@ -3,14 +3,27 @@ import { prefixOfKey } from '../registry/keys.ts';
 import { changeFor, type ObjectFilter } from './filter.ts';
 import type { FrameRenderer } from './frames.ts';
 
-/** Watchers that see the same objects in the same representation: an event is filtered and encoded once for all of them. */
+/** From this many watchers on, a write to each of them costs more than the few milliseconds it is worth to wait for company. */
+const CROWD = 8;
+const GATHER_MS = 5;
+
+/**
+ * Watchers that see the same objects in the same representation: an event is filtered and encoded once for all of them. Few
+ * watchers are told at once. A crowd is told at once too when nothing happened lately; in a rush of commits, events are gathered for
+ * some milliseconds, so that each watcher gets one write instead of many.
+ */
 class WatchGroup {
   readonly live = new Set<Watcher>();
-  /** Renderings that had to wait (webhook conversions) keep later batches behind them. */
-  #pending: Promise<void> | undefined;
   readonly key: string;
   readonly filter: ObjectFilter;
   readonly renderer: FrameRenderer;
+  #gathered: StoreEvent[] = [];
+  #gatheredRevision = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lastFlush = 0;
+  /** Renderings that have to wait (webhook conversions) keep later batches behind them. */
+  #waiting: Promise<void> | undefined;
+  #waitingCount = 0;
 
   constructor(key: string, filter: ObjectFilter, renderer: FrameRenderer) {
     this.key = key;
@@ -18,21 +31,54 @@ class WatchGroup {
     this.renderer = renderer;
   }
 
+  /** Nothing that has happened is still to be told. */
   get idle(): boolean {
-    return this.#pending === undefined;
+    return this.#waitingCount === 0 && this.#gathered.length === 0;
+  }
+
+  /** A watcher that has seen everything up to now: what is still gathered is not for it. */
+  add(watcher: Watcher): void {
+    this.#flush();
+    this.live.add(watcher);
   }
 
   deliver(events: readonly StoreEvent[], revision: number): void {
-    if (this.#pending !== undefined) {
-      this.#pending = this.#pending.then(() => this.#render(events, revision));
+    if (this.live.size < CROWD && this.#gathered.length === 0) {
+      this.#send(events, revision);
       return;
     }
-    const waiting = this.#render(events, revision);
-    if (waiting === undefined) return;
-    const pending = waiting.finally(() => {
-      if (this.#pending === pending) this.#pending = undefined;
+    for (const event of events) this.#gathered.push(event);
+    this.#gatheredRevision = revision;
+    if (this.#timer !== undefined) return;
+    const rest = this.#lastFlush + GATHER_MS - performance.now();
+    if (rest <= 0) this.#flush();
+    else this.#timer = setTimeout(() => this.#flush(), rest);
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#gathered.length === 0) return;
+    const events = this.#gathered;
+    this.#gathered = [];
+    this.#send(events, this.#gatheredRevision);
+    this.#lastFlush = performance.now();
+  }
+
+  #send(events: readonly StoreEvent[], revision: number): void {
+    if (this.#waiting === undefined) {
+      const waiting = this.#render(events, revision);
+      if (waiting !== undefined) this.#queue(waiting);
+    } else {
+      this.#queue(this.#waiting.then(() => this.#render(events, revision)));
+    }
+  }
+
+  #queue(work: Promise<void>): void {
+    this.#waitingCount++;
+    this.#waiting = work.then(() => {
+      if (--this.#waitingCount === 0) this.#waiting = undefined;
     });
-    this.#pending = pending;
   }
 
   #render(events: readonly StoreEvent[], revision: number): Promise<void> | undefined {
@@ -210,7 +256,7 @@ export class WatchHub {
     const key = `${options.representation}|${identity}`;
     let group = atPrefix.get(key);
     if (group === undefined) atPrefix.set(key, (group = new WatchGroup(key, options.filter, options.renderer)));
-    group.live.add(watcher);
+    group.add(watcher);
     return group;
   }
 

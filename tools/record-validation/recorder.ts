@@ -77,7 +77,7 @@ async function call(server: Server, method: string, path: string, body?: Json): 
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
-        const header = String(response.headers['warning'] ?? '');
+        const header = response.headers['warning'] ?? '';
         const warnings = [...header.matchAll(/299 - "((?:[^"\\]|\\.)*)"/g)].map((m): string => JSON.parse(`"${m[1]}"`));
         resolve({ status: response.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()), warnings });
       });

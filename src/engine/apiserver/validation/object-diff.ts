@@ -12,7 +12,7 @@ interface Operation {
 
 const CONTEXT = 3;
 /** Line pairs looked at before giving up on the shortest diff: a message is not worth a stalled server. */
-const BUDGET = 2_000_000;
+const BUDGET = 100_000;
 const MAX_DEPTH = 1000;
 
 function lines(value: Json): string[] {

@@ -53,7 +53,7 @@ export async function startEmbedded(data: string): Promise<{ child: ChildProcess
   const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', data, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   await new Promise<void>((resolve, reject) => {
     let text = '';
-    child.stdout!.on('data', (chunk: Buffer) => {
+    child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       if (text.includes('kubeconfig')) resolve();
     });

@@ -26,7 +26,7 @@ export interface Answer {
 export interface WatchStream {
   status: number;
   /** The next event, or undefined when the stream has ended or `ms` have passed. */
-  next(ms?: number): Promise<Json | undefined>;
+  next(ms?: number): Promise<Json>;
   stop(): void;
 }
 

@@ -145,7 +145,9 @@ export function crudSuite({ target, namespace, path }: ApiSuiteContext): void {
           schedulerName: 'default-scheduler',
           terminationGracePeriodSeconds: 30,
           securityContext: {},
-          containers: [{ imagePullPolicy: 'Always', terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File', resources: {} }],
+          containers: [
+            { imagePullPolicy: 'Always', terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File', resources: {} },
+          ],
         },
       },
     });

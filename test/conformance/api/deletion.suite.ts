@@ -9,7 +9,11 @@ export function deletionSuite({ target, path }: ApiSuiteContext): void {
     const created = await create('gone');
     const { status, body } = await target().request('DELETE', path('configmaps', 'gone'));
     expect(status).toBe(200);
-    expect(body).toMatchObject({ kind: 'Status', status: 'Success', details: { name: 'gone', kind: 'configmaps', uid: created.metadata.uid } });
+    expect(body).toMatchObject({
+      kind: 'Status',
+      status: 'Success',
+      details: { name: 'gone', kind: 'configmaps', uid: created.metadata.uid },
+    });
     expect((await target().request('GET', path('configmaps', 'gone'))).status).toBe(404);
   });
 
@@ -20,7 +24,12 @@ export function deletionSuite({ target, path }: ApiSuiteContext): void {
     expect(deleted.body.metadata.deletionTimestamp).toBeTruthy();
     expect(deleted.body.metadata.deletionGracePeriodSeconds).toBe(0);
     expect((await target().request('GET', path('configmaps', 'held'))).status).toBe(200);
-    await target().request('PATCH', path('configmaps', 'held'), { metadata: { finalizers: null } }, { contentType: 'application/merge-patch+json' });
+    await target().request(
+      'PATCH',
+      path('configmaps', 'held'),
+      { metadata: { finalizers: null } },
+      { contentType: 'application/merge-patch+json' },
+    );
     expect((await target().request('GET', path('configmaps', 'held'))).status).toBe(404);
   });
 
@@ -35,7 +44,12 @@ export function deletionSuite({ target, path }: ApiSuiteContext): void {
     );
     expect(status).toBe(422);
     expect(body.message).toContain('no new finalizers can be added if the object is being deleted');
-    await target().request('PATCH', path('configmaps', 'closing'), { metadata: { finalizers: null } }, { contentType: 'application/merge-patch+json' });
+    await target().request(
+      'PATCH',
+      path('configmaps', 'closing'),
+      { metadata: { finalizers: null } },
+      { contentType: 'application/merge-patch+json' },
+    );
   });
 
   it('a wrong uid precondition is a conflict', async () => {

@@ -11,7 +11,8 @@ export function listSuite({ target, namespace, path }: ApiSuiteContext): void {
       });
     }
   });
-  const names = (list: Json): string[] => list.items.map((item: Json) => item.metadata.name).filter((name: string) => name.startsWith('item-'));
+  const names = (list: Json): string[] =>
+    list.items.map((item: Json) => item.metadata.name).filter((name: string) => name.startsWith('item-'));
   const list = async (query: string) => (await target().request('GET', `${path('configmaps')}?${query}`)).body;
 
   it('list answers with a typed list at a resourceVersion, in the order of names', async () => {
@@ -37,14 +38,19 @@ export function listSuite({ target, namespace, path }: ApiSuiteContext): void {
   it('field selectors narrow by name and namespace', async () => {
     expect(names(await list('fieldSelector=metadata.name%3Ditem-3'))).toEqual(['item-3']);
     expect(names(await list('labelSelector=suite%3Dlist&fieldSelector=metadata.name!%3Ditem-3'))).toHaveLength(9);
-    const everywhere = (await target().request('GET', `/api/v1/configmaps?labelSelector=suite%3Dlist&fieldSelector=metadata.namespace%3D${namespace}`)).body;
+    const everywhere = (
+      await target().request('GET', `/api/v1/configmaps?labelSelector=suite%3Dlist&fieldSelector=metadata.namespace%3D${namespace}`)
+    ).body;
     expect(everywhere.items).toHaveLength(10);
   });
 
   it('a field selector that the kind does not support is a bad request', async () => {
     const { status, body } = await target().request('GET', `${path('configmaps')}?fieldSelector=data.i%3D3`);
     expect(status).toBe(400);
-    expect(body).toMatchObject({ reason: 'BadRequest', message: '"data.i" is not a known field selector: only "metadata.name", "metadata.namespace"' });
+    expect(body).toMatchObject({
+      reason: 'BadRequest',
+      message: '"data.i" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    });
   });
 
   it('an invalid label selector is a bad request', async () => {
@@ -79,7 +85,10 @@ export function listSuite({ target, namespace, path }: ApiSuiteContext): void {
   });
 
   it('a resourceVersion from the future is a timeout with its cause', async () => {
-    const { status, body } = await target().request('GET', `${path('configmaps')}?resourceVersion=99999999999&resourceVersionMatch=NotOlderThan`);
+    const { status, body } = await target().request(
+      'GET',
+      `${path('configmaps')}?resourceVersion=99999999999&resourceVersionMatch=NotOlderThan`,
+    );
     expect(status).toBe(504);
     expect(body).toMatchObject({ reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } });
   });

@@ -17,7 +17,12 @@ function deployment(name: string): Json {
       selector: { matchLabels: { app: name } },
       template: {
         metadata: { labels: { app: name } },
-        spec: { containers: [{ name: 'one', image: 'one:1' }, { name: 'two', image: 'two:1' }] },
+        spec: {
+          containers: [
+            { name: 'one', image: 'one:1' },
+            { name: 'two', image: 'two:1' },
+          ],
+        },
       },
     },
   };
@@ -44,7 +49,18 @@ export function patchSuite({ target, path }: ApiSuiteContext): void {
     const { body } = await target().request(
       'PATCH',
       path('deployments', 'strategic'),
-      { spec: { template: { spec: { containers: [{ name: 'two', image: 'two:2' }, { name: 'one', $patch: 'delete' }] } } } },
+      {
+        spec: {
+          template: {
+            spec: {
+              containers: [
+                { name: 'two', image: 'two:2' },
+                { name: 'one', $patch: 'delete' },
+              ],
+            },
+          },
+        },
+      },
       STRATEGIC,
     );
     expect(body.spec.template.spec.containers).toMatchObject([{ name: 'two', image: 'two:2' }]);
@@ -68,7 +84,12 @@ export function patchSuite({ target, path }: ApiSuiteContext): void {
   });
 
   it('a JSON patch whose test fails changes nothing', async () => {
-    const { status, body } = await target().request('PATCH', path('deployments', 'json'), [{ op: 'test', path: '/spec/replicas', value: 99 }], JSON_PATCH);
+    const { status, body } = await target().request(
+      'PATCH',
+      path('deployments', 'json'),
+      [{ op: 'test', path: '/spec/replicas', value: 99 }],
+      JSON_PATCH,
+    );
     expect(status).toBe(422);
     expect(body.reason).toBe('Invalid');
   });
@@ -96,7 +117,12 @@ export function patchSuite({ target, path }: ApiSuiteContext): void {
   });
 
   it('apply without a field manager is refused', async () => {
-    const { status, body } = await target().request('PATCH', path('configmaps', 'applied'), { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' } }, APPLY);
+    const { status, body } = await target().request(
+      'PATCH',
+      path('configmaps', 'applied'),
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'applied' } },
+      APPLY,
+    );
     expect(status).toBe(422);
     expect(body.message).toBe('PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch');
   });
@@ -120,7 +146,12 @@ export function patchSuite({ target, path }: ApiSuiteContext): void {
     await make('scaled');
     const url = `${path('deployments', 'scaled')}/scale`;
     const { body } = await target().request('GET', url);
-    expect(body).toMatchObject({ kind: 'Scale', apiVersion: 'autoscaling/v1', spec: { replicas: 2 }, status: { replicas: 0, selector: 'app=scaled' } });
+    expect(body).toMatchObject({
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      spec: { replicas: 2 },
+      status: { replicas: 0, selector: 'app=scaled' },
+    });
     const scaled = await target().request('PUT', url, { ...body, spec: { replicas: 7 } });
     expect(scaled.body.spec.replicas).toBe(7);
     expect((await target().request('GET', path('deployments', 'scaled'))).body.spec.replicas).toBe(7);

@@ -52,7 +52,12 @@ export function watchSuite({ target, path }: ApiSuiteContext): void {
     const from = created.metadata.resourceVersion;
     const stream = await target().watch(`${path('configmaps')}?watch=1&resourceVersion=${from}&labelSelector=state%3Din`);
     const patch = (state: string) =>
-      target().request('PATCH', path('configmaps', 'moving'), { metadata: { labels: { state } } }, { contentType: 'application/merge-patch+json' });
+      target().request(
+        'PATCH',
+        path('configmaps', 'moving'),
+        { metadata: { labels: { state } } },
+        { contentType: 'application/merge-patch+json' },
+      );
     await patch('out');
     await patch('in');
     expect(await stream.next()).toMatchObject({ type: 'DELETED', object: { metadata: { name: 'moving' } } });

@@ -30,9 +30,9 @@ describe('Fairness', () => {
 
   it('tells a flow with a full queue to come back, and only that one', () => {
     const fairness = new Fairness({ seats: 1, seatsPerFlow: 1, queuePerFlow: 2, turnMs: 1000 });
-    fairness.acquire('noisy');
-    fairness.acquire('noisy');
-    fairness.acquire('noisy');
+    void fairness.acquire('noisy');
+    void fairness.acquire('noisy');
+    void fairness.acquire('noisy');
     expect(() => fairness.acquire('noisy')).toThrow(/too many requests/);
     expect(fairness.acquire('quiet')).toBeInstanceOf(Promise);
     expect(fairness.rejected).toBe(1);

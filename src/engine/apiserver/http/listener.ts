@@ -141,14 +141,14 @@ export class Listener {
   }
 
   #incomingOf(request: NodeRequest, signal: () => AbortSignal): Incoming {
-    const headers = distinctIdentityHeaders(request.headers as Incoming['headers'], request.rawHeaders);
+    const headers = distinctIdentityHeaders(request.headers, request.rawHeaders);
     return {
       method: request.method ?? 'GET',
       url: request.url ?? '/',
       headers,
       identity: { credentials: credentialsOf(request, headers, this.#options.authorities) },
       body: {
-        contentType: (request.headers['content-type'] as string | undefined) ?? '',
+        contentType: request.headers['content-type'] ?? '',
         read: async () => ({ bytes: await readBytes(request) }),
       },
       signal,

@@ -75,12 +75,12 @@ async function readScalePatch(request: ApiRequest): Promise<(current: Json) => J
   const value = 'value' in body ? body.value : parseJson(body.bytes).value;
   switch (type) {
     case 'application/json-patch+json':
-      return (current) => applyJsonPatch(current, value as Json);
+      return (current) => applyJsonPatch(current, value);
     case 'application/merge-patch+json':
     case 'application/strategic-merge-patch+json':
-      return (current) => applyMergePatch(current, value as Json);
+      return (current) => applyMergePatch(current, value);
     case 'application/apply-patch+yaml':
-      return (current) => applyMergePatch(current, { spec: (value as Json).spec ?? {} });
+      return (current) => applyMergePatch(current, { spec: value.spec ?? {} });
     default:
       throw failure(
         'UnsupportedMediaType',

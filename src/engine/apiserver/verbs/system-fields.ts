@@ -56,7 +56,7 @@ export function canonical(object: KubeObject): KubeObject {
     if (field === 'resourceVersion') ordered.resourceVersion = value ?? '';
     else if (value !== undefined) ordered[field] = value;
   }
-  return { apiVersion, kind, metadata: ordered as ObjectMeta, ...rest };
+  return { apiVersion, kind, metadata: ordered, ...rest };
 }
 
 /** An update cannot change what the server owns; what it leaves out is kept. */

@@ -27,5 +27,5 @@ export function changeFor(filter: ObjectFilter, event: StoreEvent): { type: Chan
   const after = event.type === 'put' && matches(event.entry);
   if (after) return { type: before ? 'MODIFIED' : 'ADDED', entry: event.entry };
   if (!before) return undefined;
-  return { type: 'DELETED', entry: event.type === 'remove' ? event.entry : event.previous! };
+  return { type: 'DELETED', entry: event.type === 'remove' ? event.entry : event.previous };
 }

@@ -3,7 +3,7 @@ import { failure } from '../../../kube/status.ts';
 import type { WatchEvent } from '../../../kube/watch-event.ts';
 import type { Entry, StoreEvent } from '../../store/store.ts';
 import { encodeJson } from '../encoding/json.ts';
-import type { Maybe, Presenter } from '../encoding/presenter.ts';
+import { after, type Maybe, type Presenter } from '../encoding/presenter.ts';
 import { changeFor, type ChangeType, type ObjectFilter } from './filter.ts';
 
 /** Turns store events into what a watcher receives: lines of JSON for sockets, event objects for callers inside the process. */
@@ -49,6 +49,12 @@ function changesOf(events: readonly StoreEvent[], filter: ObjectFilter): Change[
   return changes;
 }
 
+/** The values, or a promise of them when one of them is still to come. */
+function allOf<T>(values: Maybe<T>[]): Maybe<T[]> {
+  if (!values.some((value) => value instanceof Promise)) return values as T[];
+  return Promise.all(values.map((value) => Promise.resolve(value)));
+}
+
 export function lineRenderer(presenter: Presenter): FrameRenderer<Uint8Array> {
   const line = (change: Change): Maybe<Uint8Array[]> => {
     if (change.revision !== change.entry.revision) {
@@ -60,9 +66,7 @@ export function lineRenderer(presenter: Presenter): FrameRenderer<Uint8Array> {
     return bytes instanceof Promise ? bytes.then((b) => [OPENING[change.type], b, CLOSING]) : [OPENING[change.type], bytes, CLOSING];
   };
   const lines = (changes: Change[]): Maybe<Uint8Array> => {
-    const parts = changes.map(line);
-    if (parts.some((part) => part instanceof Promise)) return Promise.all(parts).then((all) => Buffer.concat(all.flat()));
-    return Buffer.concat((parts as Uint8Array[][]).flat());
+    return after(allOf(changes.map(line)), (parts) => Buffer.concat(parts.flat()));
   };
   return {
     events(events, filter) {
@@ -86,8 +90,7 @@ export function eventRenderer(presenter: Presenter): FrameRenderer<WatchEvent[]>
     return value instanceof Promise ? value.then(finish) : finish(value);
   };
   const all = (changes: Change[]): Maybe<WatchEvent[]> => {
-    const events = changes.map(event);
-    return events.some((e) => e instanceof Promise) ? Promise.all(events) : (events as WatchEvent[]);
+    return allOf(changes.map(event));
   };
   return {
     events(events, filter) {

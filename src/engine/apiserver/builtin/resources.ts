@@ -81,7 +81,7 @@ function toResource(record: ResourceRecord, behaviour: KindBehaviour): Resource 
     ...CONVERTED[`${group}/${version}/${plural}`],
     strategy: standardStrategy({
       kind: { group, kind },
-      decode: objectDecoder(record.definition, kind),
+      decoder: objectDecoder(record.definition, kind),
       hasStatus: record.subresources?.some((subresource) => subresource.name === 'status') ?? false,
       behaviour,
     }),

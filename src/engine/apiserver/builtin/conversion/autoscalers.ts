@@ -18,8 +18,8 @@ const ROUND_TRIP = new Set([
 ]);
 const DEFAULT_UTILIZATION = 80;
 
-const decodeV1 = objectDecoder('io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler', 'HorizontalPodAutoscaler');
-const decodeV2 = objectDecoder('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler', 'HorizontalPodAutoscaler');
+const { decode: decodeV1 } = objectDecoder('io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler', 'HorizontalPodAutoscaler');
+const { decode: decodeV2 } = objectDecoder('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler', 'HorizontalPodAutoscaler');
 
 function isCpuUtilization(metric: Json): boolean {
   return metric.type === 'Resource' && metric.resource?.name === 'cpu' && metric.resource.target?.averageUtilization !== undefined;

@@ -12,8 +12,8 @@ const NAMES: [events: string, core: string][] = [
   ['deprecatedCount', 'count'],
 ];
 
-const decodeCore = objectDecoder('io.k8s.api.core.v1.Event', 'Event');
-const decodeEvents = objectDecoder('io.k8s.api.events.v1.Event', 'Event');
+const { decode: decodeCore } = objectDecoder('io.k8s.api.core.v1.Event', 'Event');
+const { decode: decodeEvents } = objectDecoder('io.k8s.api.events.v1.Event', 'Event');
 const TO_CORE = new Map(NAMES);
 const TO_EVENTS = new Map(NAMES.map(([events, core]) => [core, events]));
 

@@ -23,8 +23,9 @@ export interface Scan {
   sawUnknown: boolean;
 }
 
-interface FieldCodec {
+export interface FieldCodec {
   name: string;
+  type: GoType;
   codec: Codec;
   /** The value of a field that is absent (or zero), if it has one. */
   absent?: (input: Json, out: Json, scan: Scan) => Json;
@@ -110,7 +111,7 @@ function sliceCodec(element: GoType): Codec {
 }
 
 /** A null among the items of a list of structs is a struct with nothing set, which still gets its defaults. */
-function zeroItem(codec: Codec, type: GoType, scan: Scan): Json {
+export function zeroItem(codec: Codec, type: GoType, scan: Scan): Json {
   return type.form === 'struct' ? codec.decode({}, scan) : codec.zero();
 }
 
@@ -126,35 +127,41 @@ const amountCodec: Codec = {
 function mapCodec(element: GoType, inner: Codec): Codec {
   const decode = (value: Json, scan: Scan): Json => {
     if (typeof value !== 'object' || Array.isArray(value)) return mismatch();
-    let last = '';
-    let sorted = true;
-    let count = 0;
-    for (const key in value) {
-      if (key < last) sorted = false;
-      last = key;
-      count += 1;
-    }
-    if (count === 0) return undefined;
-    const keys = sorted ? Object.keys(value) : Object.keys(value).sort();
+    const keys = canonicalKeys(value);
+    if (keys.length === 0) return undefined;
     const out: Record<string, Json> = {};
     for (const key of keys) {
       const item: Json = value[key];
-      const decoded = (item === null ? undefined : inner.decode(item, scan)) ?? zeroItem(inner, element, scan);
-      if (key === '__proto__') Object.defineProperty(out, key, { value: decoded, enumerable: true, configurable: true, writable: true });
-      else out[key] = decoded;
+      setKey(out, key, (item === null ? undefined : inner.decode(item, scan)) ?? zeroItem(inner, element, scan));
     }
     return out;
   };
   return { decode, zero: () => null };
 }
 
+/** Sorting what nobody wrote by hand would stall everybody else. */
+const SORT_LIMIT = 2000;
+
+/** The keys of a map in the order in which they are kept: sorted, as Go prints them, unless there are very many. */
+export function canonicalKeys(map: Record<string, Json>): string[] {
+  const keys = Object.keys(map);
+  if (keys.length > SORT_LIMIT) return keys;
+  for (let i = 1; i < keys.length; i += 1) if (keys[i] < keys[i - 1]) return keys.sort();
+  return keys;
+}
+
+/** Sets a key that a client chose. */
+export function setKey(map: Record<string, Json>, key: string, value: Json): void {
+  if (key === '__proto__') Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
+  else map[key] = value;
+}
+
 function structCodec(definition: string): Codec {
-  // Structs refer to themselves (JSONSchemaProps), so their fields are compiled when first met, not when the codec is made.
   let compiled: FieldCodec[] | undefined;
   const finish = FINISHING[definition];
   const decode = (input: Json, scan: Scan): Json => {
     if (typeof input !== 'object' || Array.isArray(input)) return mismatch();
-    compiled ??= compileFields(definition);
+    compiled ??= fieldCodecs(definition);
     const out: Record<string, Json> = {};
     let known = 0;
     for (let i = 0; i < compiled.length; i += 1) {
@@ -166,7 +173,7 @@ function structCodec(definition: string): Codec {
         if (raw !== null) value = field.codec.decode(raw, scan);
       }
       if (value === undefined && field.absent !== undefined) value = field.absent(input, out, scan);
-      if (value !== undefined && !(field.dropEmpty && isEmptyObject(value))) out[field.name] = value;
+      if (isKept(field, value)) out[field.name] = value;
     }
     if (!scan.sawUnknown && countKeys(input) !== known) scan.sawUnknown = true;
     return finish?.(out) ? decode(out, scan) : out;
@@ -174,7 +181,11 @@ function structCodec(definition: string): Codec {
   return { decode, zero: () => ({}) };
 }
 
-function countKeys(object: object): number {
+export function isKept(field: FieldCodec, value: Json): boolean {
+  return value !== undefined && !(field.dropEmpty && isEmptyObject(value));
+}
+
+export function countKeys(object: object): number {
   let count = 0;
   for (const key in object) if (key !== undefined) count += 1;
   return count;
@@ -186,14 +197,27 @@ function isEmptyObject(value: Json): boolean {
   return true;
 }
 
-function compileFields(definition: string): FieldCodec[] {
-  const defaults = defaultsOf(definition);
-  return fieldsOf(definition).map((field) => compileField(field, defaults[field.json]));
+const compiledFields = new Map<string, FieldCodec[]>();
+
+/** Structs refer to themselves (JSONSchemaProps), so their fields are compiled when first met, not when the codec is made. */
+export function fieldCodecs(definition: string): FieldCodec[] {
+  let fields = compiledFields.get(definition);
+  if (!fields) {
+    const defaults = defaultsOf(definition);
+    fields = fieldsOf(definition).map((field) => compileField(field, defaults[field.json]));
+    compiledFields.set(definition, fields);
+  }
+  return fields;
 }
 
 function compileField(field: GoField, fallback: FieldDefault | undefined): FieldCodec {
   const codec = field.type.form === 'bytes' ? { ...codecFor(field.type), decode: nonEmptyBase64 } : codecFor(field.type);
-  const compiled: FieldCodec = { name: field.json, codec, dropEmpty: field.omit === 'zero' && field.type.form === 'struct' };
+  const compiled: FieldCodec = {
+    name: field.json,
+    type: field.type,
+    codec,
+    dropEmpty: field.omit === 'zero' && field.type.form === 'struct',
+  };
   const zero = zeroOf(field, codec);
   if (fallback === undefined) compiled.absent = zero;
   else if (typeof fallback === 'function') {

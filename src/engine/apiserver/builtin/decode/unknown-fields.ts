@@ -1,40 +1,32 @@
 import type { Json } from '../../../../kube/object.ts';
+import type { Pace, Sliced } from '../../schema/slices.ts';
 import { fieldsOf, type GoType } from './go-type.ts';
 
-/** Names every field that its type does not have, as Kubernetes' strict decoding does: `spec.containers[0].imagee`. */
-export function reportUnknownFields(type: GoType, value: Json, report: (path: string) => void, path = ''): void {
-  if (typeof value !== 'object' || value === null) return;
-  switch (type.form) {
-    case 'pointer':
-      reportUnknownFields(type.element, value, report, path);
-      break;
-    case 'slice':
-      value.forEach((item: Json, index: number) => reportUnknownFields(type.element, item, report, `${path}[${index}]`));
-      break;
-    case 'map':
-      for (const key of Object.keys(value)) reportUnknownFields(type.element, value[key], report, join(path, key));
-      break;
-    case 'struct':
-      reportUnknownInStruct(type.definition, value, report, path);
-      break;
-    case 'special':
-    case 'string':
-    case 'bool':
-    case 'int32':
-    case 'int64':
-    case 'float64':
-    case 'bytes':
-    case 'any':
-      break;
-  }
+const namesByDefinition = new Map<string, Map<string, GoType>>();
+
+function typesOf(definition: string): Map<string, GoType> {
+  let types = namesByDefinition.get(definition);
+  if (!types) namesByDefinition.set(definition, (types = new Map(fieldsOf(definition).map((field) => [field.json, field.type]))));
+  return types;
 }
 
-function reportUnknownInStruct(definition: string, value: Json, report: (path: string) => void, path: string): void {
-  const fields = fieldsOf(definition);
-  for (const key of Object.keys(value)) {
-    const field = fields.find((candidate) => candidate.json === key);
-    if (field) reportUnknownFields(field.type, value[key], report, join(path, key));
-    else report(join(path, key));
+/** Names every field that its type does not have, as Kubernetes' strict decoding does: `spec.containers[0].imagee`. */
+export function* reportUnknownFields(type: GoType, value: Json, report: (path: string) => void, pace: Pace, path = ''): Sliced<void> {
+  if (typeof value !== 'object' || value === null) return;
+  if (pace.tick()) yield;
+  if (type.form === 'pointer') yield* reportUnknownFields(type.element, value, report, pace, path);
+  else if (type.form === 'slice') {
+    for (let i = 0; i < value.length; i += 1) yield* reportUnknownFields(type.element, value[i], report, pace, `${path}[${i}]`);
+  } else if (type.form === 'map') {
+    if (type.element.form === 'string') return;
+    for (const key of Object.keys(value)) yield* reportUnknownFields(type.element, value[key], report, pace, join(path, key));
+  } else if (type.form === 'struct') {
+    const types = typesOf(type.definition);
+    for (const key of Object.keys(value)) {
+      const known = types.get(key);
+      if (known) yield* reportUnknownFields(known, value[key], report, pace, join(path, key));
+      else report(join(path, key));
+    }
   }
 }
 

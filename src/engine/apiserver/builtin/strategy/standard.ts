@@ -2,7 +2,7 @@ import { semanticEqual } from '../../../../kube/json-value.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Strategy, WriteContext } from '../../registry/resource.ts';
 import { validateBuiltin } from '../../validation/index.ts';
-import type { DecodeObject } from '../decode/decode.ts';
+import type { DecodeObject, ObjectDecoder } from '../decode/decode.ts';
 import { withoutNulls } from './without-nulls.ts';
 
 type Prepare = (object: Json, old: Json, context: WriteContext) => void;
@@ -33,7 +33,7 @@ export interface KindBehaviour {
 
 export interface StandardOptions {
   kind: { group: string; kind: string };
-  decode: DecodeObject;
+  decoder: ObjectDecoder;
   /** Has a status that only its subresource may write. */
   hasStatus: boolean;
   behaviour: KindBehaviour;
@@ -42,9 +42,10 @@ export interface StandardOptions {
 const IGNORED: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 
 export function standardStrategy(options: StandardOptions): Strategy {
-  const { kind, behaviour, hasStatus } = options;
+  const { kind, behaviour, hasStatus, decoder } = options;
   const strategy: Strategy = {
-    decode: options.decode,
+    decode: decoder.decode,
+    decodeLarge: decoder.decodeLarge,
     prepareCreate: (object, context) => prepareCreate(options, object, context),
     prepareUpdate: (object, old, context) => prepareUpdate(options, object, old, context),
     validateCreate: (object, { subresource }) => validateBuiltin(kind, withoutNulls(object), undefined, { subresource }),
@@ -60,7 +61,7 @@ export function standardStrategy(options: StandardOptions): Strategy {
   return strategy;
 }
 
-function prepareCreate({ behaviour, hasStatus, decode }: StandardOptions, object: KubeObject, context: WriteContext): void {
+function prepareCreate({ behaviour, hasStatus, decoder: { decode } }: StandardOptions, object: KubeObject, context: WriteContext): void {
   if (hasStatus && !behaviour.keepsStatus && object['status'] !== undefined) {
     const { apiVersion, kind } = object;
     copyField(object, decode({ apiVersion, kind, metadata: {} }, context.version), 'status');
@@ -71,7 +72,7 @@ function prepareCreate({ behaviour, hasStatus, decode }: StandardOptions, object
 }
 
 function prepareUpdate(
-  { behaviour, hasStatus, decode }: StandardOptions,
+  { behaviour, hasStatus, decoder: { decode } }: StandardOptions,
   object: KubeObject,
   old: KubeObject,
   context: WriteContext,

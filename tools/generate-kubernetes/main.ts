@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { MODULE_FOLDER } from '../../test/cluster/binaries.ts';
 import { startControlPlane } from '../../test/cluster/control-plane.ts';
+import { encodeSwagger } from '../../src/engine/apiserver/openapi/protobuf-document.ts';
 import { parseApiVersion, type KubeObject } from '../../src/kube/object.ts';
 import { recordBootstrap } from './bootstrap.ts';
 import { recordDefaults } from './defaults.ts';
@@ -82,6 +83,7 @@ function writeOpenApi(openapi: { v2: unknown; v3: Record<string, unknown> }): vo
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, 'v3'), { recursive: true });
   writeFileSync(join(folder, 'v2.json.gz'), compressed(openapi.v2));
+  writeFileSync(join(folder, 'v2.pb.gz'), gzipSync(encodeSwagger(openapi.v2), { level: 9 }));
   for (const [path, document] of Object.entries(openapi.v3)) {
     writeFileSync(join(folder, 'v3', `${path.replaceAll('/', '_')}.json.gz`), compressed(document));
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Json } from '../../../kube/object.ts';
@@ -43,7 +44,13 @@ export interface OpenApiParts {
 interface Document {
   bytes: Uint8Array;
   hash: string;
+  /** JSON if absent. */
+  contentType?: string;
 }
+
+const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+/** The older spelling has an `@`, which is no valid media type; clients still send it. */
+const ASKS_FOR_PROTOBUF = /application\/com\.github\.proto-openapi\.spec\.v2[.@]v1\.0\+protobuf/;
 
 const META_PREFIX = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
 
@@ -64,13 +71,19 @@ export class OpenApi {
   async answer(path: string, request: Pick<ApiRequest, 'headers'>): Promise<ApiResponse | undefined> {
     this.#forgetOld();
     if (path === '/openapi/v3' || path === '/openapi/v3/') return objectResponse(200, { paths: this.#index() });
-    const document = path === '/openapi/v2' ? await this.#v2() : await this.#v3(path.slice('/openapi/v3/'.length));
+    const document = await this.#document(path, request.headers.accept ?? '');
     if (document === undefined) return undefined;
     const headers = { etag: `"${document.hash}"`, vary: 'Accept' };
+    const contentType = document.contentType ?? 'application/json';
     if (request.headers['if-none-match'] === headers.etag) {
-      return { status: 304, headers, body: { kind: 'raw', contentType: 'application/json', bytes: new Uint8Array(0) } };
+      return { status: 304, headers, body: { kind: 'raw', contentType, bytes: new Uint8Array(0) } };
     }
-    return { status: 200, headers, body: { kind: 'raw', contentType: 'application/json', bytes: document.bytes } };
+    return { status: 200, headers, body: { kind: 'raw', contentType, bytes: document.bytes } };
+  }
+
+  #document(path: string, accept: string | string[]): Promise<Document | undefined> {
+    if (path !== '/openapi/v2') return this.#v3(path.slice('/openapi/v3/'.length));
+    return ASKS_FOR_PROTOBUF.test(String(accept)) ? this.#v2Protobuf() : this.#v2();
   }
 
   #forgetOld(): void {
@@ -160,6 +173,21 @@ export class OpenApi {
     // Without anything of our own it is the recorded file: unpack again rather than hold megabytes.
     if (paths !== '') this.#documents.set('v2', document);
     return document;
+  }
+
+  /** The recorded bytes with those of the other kinds behind them: joined messages are one message. */
+  async #v2Protobuf(): Promise<Document> {
+    const { encodeSwagger } = await import('./protobuf-document.ts');
+    const parts: Uint8Array[] = [await unzip(readRecorded('openapi/v2.pb.gz'))];
+    for (const kind of this.#parts.custom()) {
+      const paths = customPaths(kind.resource, kind.definition, 'v2');
+      parts.push(encodeSwagger({ paths, definitions: kind.v2 }));
+      // A large schema takes a while: others get their turn before the next one.
+      await setImmediate();
+    }
+    for (const { paths, definitions } of this.#parts.foreignDefinitions()) parts.push(encodeSwagger({ paths, definitions }));
+    const bytes = Buffer.concat(parts);
+    return { bytes, hash: sha(bytes), contentType: PROTOBUF };
   }
 }
 

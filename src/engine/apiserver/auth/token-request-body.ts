@@ -2,7 +2,7 @@ import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError } from '../../../kube/status.ts';
 import { objectDecoder } from '../builtin/decode/decode.ts';
 
-const decode = objectDecoder('io.k8s.api.authentication.v1.TokenRequest', 'TokenRequest');
+const { decode } = objectDecoder('io.k8s.api.authentication.v1.TokenRequest', 'TokenRequest');
 
 /** The body of serviceaccounts/token: the one kind that no resource of its own is served for. @throws StatusError BadRequest */
 export function decodeTokenRequest(value: Json, fieldValidation: string | undefined, warn: (text: string) => void): KubeObject {

@@ -107,7 +107,7 @@ export function nonStructuralCondition(definition: CustomResourceDefinition): De
   for (const [at, version] of definition.spec.versions.entries()) {
     const schema = version.schema?.openAPIV3Schema;
     if (!schema) continue;
-    const complaint = unreadable(schema);
+    const complaint = runToEnd(unreadable(schema, new Pace()));
     if (complaint !== undefined) {
       const message = `failed to check validation schema for version ${version.name}: ${complaint}`;
       return { type: 'NonStructuralSchema', status: 'Unknown', reason: 'StructuralError', message };

@@ -49,12 +49,12 @@ export function* checkDefinitionSchema(
   const schema = validation?.openAPIV3Schema ?? undefined;
   if (schema === undefined) return [];
   const schemaPath = child(path, 'openAPIV3Schema');
-  if (isTooDeep(schema)) {
+  if (yield* isTooDeep(schema, pace)) {
     return [invalidValue(schemaPath, '', `Cannot use the schema: it is nested more than ${DEEPEST_SCHEMA} levels deep; flatten it`)];
   }
   const found = statusEnabled ? checkRoot(schema, schemaPath) : [];
   if (schema.nullable) found.push(forbiddenValue(child(schemaPath, 'nullable'), 'nullable cannot be true at the root'));
-  const complaint = unreadable(schema);
+  const complaint = yield* unreadable(schema, pace);
   let scope: RuleScope | undefined;
   if (demands.structural && complaint === undefined) {
     const structural = yield* checkStructural(schema, schemaPath, pace);
@@ -88,12 +88,15 @@ function isAllowedAtRoot(schema: CrdSchema, name: string): boolean {
   return ALLOWED_AT_ROOT.includes(goName);
 }
 
-function isTooDeep(schema: CrdSchema): boolean {
+function* isTooDeep(schema: CrdSchema, pace: Pace): Sliced<boolean> {
   let level: CrdSchema[] = [schema];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > DEEPEST_SCHEMA) return true;
     const next: CrdSchema[] = [];
-    for (const node of level) pushSchemasBelow(node, next);
+    for (const node of level) {
+      if (pace.tick()) yield;
+      pushSchemasBelow(node, next);
+    }
     level = next;
   }
   return false;

@@ -44,7 +44,9 @@ export function demandsOf(definition: CustomResourceDefinition, old: CustomResou
   const caBundle = old.spec.conversion?.webhook?.clientConfig?.caBundle ?? '';
   return {
     schemas: old.spec.versions.every((version) => version.schema?.openAPIV3Schema),
-    structural: !schemas.some((schema) => unreadable(schema) !== undefined || runToEnd(checkStructural(schema, '', new Pace())).length > 0),
+    structural: !schemas.some(
+      (schema) => runToEnd(unreadable(schema, new Pace())) !== undefined || runToEnd(checkStructural(schema, '', new Pace())).length > 0,
+    ),
     prunedDefaults: true,
     validTypes: !schemas.some((schema) => schemaHas(schema, (node) => Boolean(node.type) && !TYPES.has(node.type ?? ''))),
     atomicSets: !schemas.some((schema) => schemaHas(schema, isNonAtomicSet)),

@@ -36,9 +36,10 @@ function isSet(value: Json): boolean {
 }
 
 /** Why a schema cannot be read as structural at all (Go's NewStructural), or undefined. */
-export function unreadable(schema: CrdSchema): string | undefined {
+export function* unreadable(schema: CrdSchema, pace: Pace): Sliced<string | undefined> {
   const pending: CrdSchema[] = [schema];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+    if (pace.tick()) yield;
     const complaint = unreadableNode(node);
     if (complaint !== undefined) return complaint;
     pushStructure(node, pending);

@@ -28,7 +28,7 @@ function deployment(name: string): Json {
   };
 }
 
-export function patchSuite({ target, path }: ApiSuiteContext): void {
+export function patchSuite({ target, namespace, path }: ApiSuiteContext): void {
   const make = async (name: string) => (await target().request('POST', path('deployments'), deployment(name))).body;
 
   it('a merge patch replaces lists and removes what is null', async () => {
@@ -114,6 +114,45 @@ export function patchSuite({ target, path }: ApiSuiteContext): void {
     const updated = await target().request('PATCH', `${url}?fieldManager=one`, config({ a: '1' }), APPLY);
     expect(updated.status).toBe(200);
     expect(updated.body.data).toEqual({ a: '1' });
+  });
+
+  it('apply with a key twice is refused under strict validation, and warned about otherwise', async () => {
+    const url = `${path('configmaps', 'twice-applied')}?fieldManager=one`;
+    const finding = 'error converting YAML to JSON: yaml: unmarshal errors:\n  line 6: key "a" already set in map';
+    const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: twice-applied}\ndata:\n  a: "1"\n  a: "2"\n';
+    const refused = await target().request('PATCH', `${url}&fieldValidation=Strict`, text, APPLY);
+    expect(refused.body).toMatchObject({ code: 400, reason: 'BadRequest', message: `error strict decoding YAML: ${finding}` });
+    const warned = await target().request('PATCH', url, text, APPLY);
+    expect(warned.body.data).toEqual({ a: '2' });
+    expect(warned.headers.warning).toContain('already set in map');
+    const json = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"twice-applied"},\n"data":{"a":"1",\n"a":"2"}}';
+    const asJson = await target().request('PATCH', `${url}&fieldValidation=Strict`, json, APPLY);
+    expect(asJson.body.message).toContain('line 3: key "a" already set in map');
+  });
+
+  it('apply of a field that the kind does not have is refused whatever the validation', async () => {
+    const url = `${path('configmaps', 'unknown-applied')}?fieldManager=one`;
+    const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'unknown-applied', namespace }, datum: { a: '1' } };
+    for (const validation of ['Strict', 'Ignore']) {
+      const { status, body } = await target().request('PATCH', `${url}&fieldValidation=${validation}`, config, APPLY);
+      expect(status).toBe(500);
+      expect(body.message).toBe(
+        `failed to create typed patch object (${namespace}/unknown-applied; /v1, Kind=ConfigMap): .datum: field not declared in schema`,
+      );
+    }
+  });
+
+  it('create with a key twice in YAML is refused under strict validation', async () => {
+    const text = 'metadata:\n  name: yaml-twice\ndata:\n  a: "1"\n  a: "2"\nunknown: 1\n';
+    const { body } = await target().request('POST', `${path('configmaps')}?fieldValidation=Strict`, text, {
+      contentType: 'application/yaml',
+    });
+    expect(body).toMatchObject({
+      code: 400,
+      reason: 'BadRequest',
+      message:
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 5: key "a" already set in map, unknown field "unknown"',
+    });
   });
 
   it('apply without a field manager is refused', async () => {

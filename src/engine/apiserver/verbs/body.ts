@@ -3,18 +3,21 @@ import { badRequestError, failure } from '../../../kube/status.ts';
 import { JsonSyntaxError, parseStrict } from '../../../kube/strict-json.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
+import { breathe, measureJson, UNMEASURED_BYTES, SLICED_VALUE_LIMIT, VALUE_LIMIT } from './body-limits.ts';
 
-/** A body as it came, with the keys that it names twice. */
+/** A body as it came, and what a strict reader says about the keys that it names twice. */
 export interface ParsedBody {
   value: Json;
   duplicates: string[];
+  /** Go reads YAML twice, and the strict reading comes first. */
+  isYaml?: boolean;
 }
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const ACCEPTED = 'application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
 /** Reads a body as JSON, YAML or, for built-in kinds, protobuf: what generated clients write from 1.35 on. @throws StatusError */
-export async function readBody(request: ApiRequest): Promise<ParsedBody> {
+export async function readBody(request: ApiRequest, resource?: Resource): Promise<ParsedBody> {
   const type = mediaType(request.body.contentType);
   if (type !== '' && type !== 'application/json' && type !== 'application/yaml' && type !== PROTOBUF) {
     throw failure(
@@ -29,7 +32,13 @@ export async function readBody(request: ApiRequest): Promise<ParsedBody> {
     const { decodeProtobuf } = await import('../protobuf/decode.ts');
     return { value: decodeProtobuf(body.bytes), duplicates: [] };
   }
-  return type === 'application/yaml' ? parseYaml(body.bytes) : parseJson(body.bytes);
+  return type === 'application/yaml' ? parseYaml(body.bytes, request, resource) : parseJson(body.bytes, request, resource);
+}
+
+/** How many values an object of a resource may hold. */
+export function valueLimit(resource: Resource | undefined): number {
+  const sliced = resource?.strategicMerge === false || resource?.group === 'apiextensions.k8s.io';
+  return sliced ? SLICED_VALUE_LIMIT : VALUE_LIMIT;
 }
 
 export function mediaType(contentType: string): string {
@@ -37,23 +46,25 @@ export function mediaType(contentType: string): string {
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
-export function parseJson(bytes: Uint8Array): ParsedBody {
+/** Large bodies are measured before anything is made of them. @throws StatusError */
+export async function parseJson(bytes: Uint8Array, request: ApiRequest, resource?: Resource): Promise<ParsedBody> {
+  if (bytes.byteLength > UNMEASURED_BYTES && (await measureJson(bytes, valueLimit(resource)))) {
+    request.large = true;
+    await breathe();
+  }
   const duplicates: string[] = [];
   try {
-    return { value: parseStrict(bytes, { onDuplicate: (path) => duplicates.push(path) }), duplicates };
+    return { value: parseStrict(bytes, { onDuplicate: (path) => duplicates.push(`duplicate field "${path}"`) }), duplicates };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequestError(`couldn't get version/kind; json parse error: ${error.message}`);
   }
 }
 
-export async function parseYaml(bytes: Uint8Array): Promise<ParsedBody> {
-  const { parse } = await import('yaml');
-  try {
-    return { value: parse(Buffer.from(bytes).toString('utf8'), { maxAliasCount: 100, uniqueKeys: false }), duplicates: [] };
-  } catch (error) {
-    throw badRequestError(`error converting YAML to JSON: ${(error as Error).message}`);
-  }
+export async function parseYaml(bytes: Uint8Array, request: ApiRequest, resource?: Resource): Promise<ParsedBody> {
+  const { yamlToJson } = await import('./yaml-thread.ts');
+  const { json, duplicates } = await yamlToJson(bytes);
+  return { ...(await parseJson(json, request, resource)), duplicates, isYaml: true };
 }
 
 export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
@@ -62,16 +73,35 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict';
  * The typed object out of a parsed body: kind and version checked, defaults applied, unknown and doubled fields refused,
  * reported or dropped as the client asked.
  */
-export function decodeBody(resource: Resource, body: ParsedBody, validation: string | undefined, warn: (text: string) => void): KubeObject {
+export function decodeBody(
+  resource: Resource,
+  body: ParsedBody,
+  validation: string | undefined,
+  warn: (text: string) => void,
+  large = false,
+): KubeObject | Promise<KubeObject> {
   const object = withTypeMeta(resource, body.value);
   const findings: string[] = [];
   const strictness = (validation ?? 'Warn') as FieldValidation;
-  const collect = strictness === 'Ignore' ? undefined : (path: string) => findings.push(`unknown field "${path}"`);
-  const decoded = resource.strategy.decode(object, resource.version, collect);
-  if (strictness !== 'Ignore')
-    report(resource, [...findings, ...body.duplicates.map((path) => `duplicate field "${path}"`)], strictness, warn);
-  return decoded;
+  const collect =
+    strictness === 'Ignore'
+      ? undefined
+      : (path: string) => void (findings.length < MAX_FINDINGS && findings.push(`unknown field "${path}"`));
+  const finish = (decoded: KubeObject): KubeObject => {
+    if (strictness !== 'Ignore')
+      report(resource, body.isYaml ? [...body.duplicates, ...findings] : [...findings, ...body.duplicates], strictness, warn);
+    return decoded;
+  };
+  const { decodeLarge } = resource.strategy;
+  if (large && decodeLarge !== undefined)
+    return breathe()
+      .then(() => decodeLarge(object, resource.version, collect))
+      .then(finish);
+  return finish(resource.strategy.decode(object, resource.version, collect));
 }
+
+/** A hundred unknown fields tell as much as a hundred thousand. */
+const MAX_FINDINGS = 100;
 
 export function report(resource: Resource, findings: string[], strictness: FieldValidation, warn: (text: string) => void): void {
   if (findings.length === 0) return;

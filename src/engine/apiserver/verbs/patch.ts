@@ -7,7 +7,7 @@ import { applyConfiguration } from '../apply/apply.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
-import { decodeBody, mediaType, parseJson, parseYaml, report, withTypeMeta, type FieldValidation, type ParsedBody } from './body.ts';
+import { decodeBody, mediaType, parseJson, parseYaml, withTypeMeta, type ParsedBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { patchFailure } from './patch-failure.ts';
@@ -61,7 +61,9 @@ async function readPatch(request: ApiRequest, type: string): Promise<ParsedBody>
   if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
   if (type !== APPLY_PATCH) return parseJson(body.bytes);
   // Most clients send JSON under the YAML media type; it parses an order of magnitude faster.
-  return body.bytes[0] === 0x7b ? parseJson(body.bytes) : parseYaml(body.bytes);
+  if (body.bytes[0] !== 0x7b) return parseYaml(body.bytes);
+  const parsed = parseJson(body.bytes);
+  return parsed.duplicates.length === 0 ? parsed : parseYaml(body.bytes);
 }
 
 function applyPatch(resource: Resource, type: string, old: KubeObject, patchValue: Json): Json {
@@ -105,9 +107,9 @@ async function apply(
   body: ParsedBody,
   options: ParsedWriteOptions,
 ): Promise<ApiResponse> {
-  const config = checkedConfiguration(resource, request, body, options);
+  const config = checkedConfiguration(resource, request, body);
   const apply = (live: KubeObject | undefined): KubeObject => {
-    const merged = applyConfiguration(live, config, {
+    const applied = applyConfiguration(live, config, {
       manager: options.fieldManager!,
       force: options.force === true,
       resource,
@@ -115,7 +117,8 @@ async function apply(
       now: core.now,
       decode: (object) => resource.strategy.decode(object, resource.version),
     });
-    return merged;
+    reportRepeatedKeys(request, body, options);
+    return applied;
   };
   const updated = await updateObject(core, resource, request, {
     options,
@@ -144,8 +147,8 @@ async function apply(
   return updatedResponse(core, resource, request, updated);
 }
 
-/** An applied configuration stays as sparse as the client wrote it, but unknown fields and foreign kinds are refused all the same. */
-function checkedConfiguration(resource: Resource, request: ApiRequest, body: ParsedBody, options: ParsedWriteOptions): KubeObject {
+/** An applied configuration stays as sparse as the client wrote it: which fields there are is checked against the schema when it is merged. */
+function checkedConfiguration(resource: Resource, request: ApiRequest, body: ParsedBody): KubeObject {
   if (body.value !== null && typeof body.value === 'object' && (body.value.apiVersion === undefined || body.value.kind === undefined)) {
     throw badRequestError('invalid object type: apiVersion and kind must be set in an apply configuration');
   }
@@ -157,11 +160,14 @@ function checkedConfiguration(resource: Resource, request: ApiRequest, body: Par
     throw badRequestError(`the name of the object (${config.metadata.name}) does not match the name on the URL (${name})`);
   }
   if (resource.namespaced) config.metadata.namespace ??= request.info.namespace;
-  const strictness = (options.fieldValidation ?? 'Warn') as FieldValidation;
-  const findings = body.duplicates.map((path) => `duplicate field "${path}"`);
-  if (strictness !== 'Ignore') {
-    resource.strategy.decode(structuredClone(config), resource.version, (path) => findings.push(`unknown field "${path}"`));
-    report(resource, findings, strictness, (text) => request.warnings.push(text));
-  }
   return config;
+}
+
+/** Kubernetes looks for them after the merge, so a conflict or an unknown field is told first. */
+function reportRepeatedKeys(request: ApiRequest, { duplicates }: ParsedBody, options: ParsedWriteOptions): void {
+  for (const text of duplicates) {
+    const finding = `error converting YAML to JSON: ${text}`;
+    if (options.fieldValidation === 'Strict') throw badRequestError(`error strict decoding YAML: ${finding}`);
+    if (options.fieldValidation !== 'Ignore') request.warnings.push(finding);
+  }
 }

@@ -33,5 +33,8 @@ export interface Case {
 
 export interface CaseSet {
   bases: Record<string, Base>;
-  cases: Case[];
+  /** May follow from what the server made of the bases. */
+  cases: Case[] | ((stored: Record<string, KubeObject>) => Case[]);
+  /** Leave out cases that are answered otherwise than by validation. */
+  skipOthers?: boolean;
 }

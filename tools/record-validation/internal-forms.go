@@ -54,6 +54,7 @@ var roots = [][2]any{
 	{core.Node{}, corev1.Node{}},
 	{core.Endpoints{}, corev1.Endpoints{}},
 	{core.ResourceQuota{}, corev1.ResourceQuota{}},
+	{core.Event{}, corev1.Event{}},
 	{apps.Deployment{}, appsv1.Deployment{}},
 	{apps.ReplicaSet{}, appsv1.ReplicaSet{}},
 	{apps.StatefulSet{}, appsv1.StatefulSet{}},

@@ -91,10 +91,11 @@ async function recordSet(server: Server, set: CaseSet): Promise<{ bases: Record<
   const bases: Record<string, KubeObject> = {};
   for (const [name, base] of Object.entries(set.bases)) bases[name] = await makeBase(server, name, base);
   const cases: Json[] = [];
-  for (const one of set.cases) {
+  for (const one of typeof set.cases === 'function' ? set.cases(bases) : set.cases) {
     try {
       cases.push(await recordCase(server, set.bases[one.base], bases[one.base], one));
     } catch (error) {
+      if (set.skipOthers) continue;
       throw new Error(`Cannot record case "${one.name}" of ${one.base}: ${(error as Error).message}`, { cause: error });
     }
   }

@@ -1,6 +1,7 @@
 import type { CaseSet } from '../case.ts';
 import { certificates } from './certificates.ts';
 import { configuration } from './configuration.ts';
+import { mutationsOf } from './mutations.ts';
 import { network } from './networking.ts';
 import { pods } from './pods.ts';
 import { policies } from './policies.ts';
@@ -8,8 +9,7 @@ import { storageCases } from './storage.ts';
 import { warned } from './warnings.ts';
 import { workloads } from './workloads.ts';
 
-/** By the name of the file they are recorded into. */
-export const caseSets: Record<string, CaseSet> = {
+const written: Record<string, CaseSet> = {
   certificates,
   configuration,
   network,
@@ -19,3 +19,6 @@ export const caseSets: Record<string, CaseSet> = {
   warnings: warned,
   workloads,
 };
+
+/** By the name of the file they are recorded into. */
+export const caseSets: Record<string, CaseSet> = { ...written, mutations: mutationsOf(written) };

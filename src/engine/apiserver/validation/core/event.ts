@@ -2,7 +2,8 @@ import { isDns1123Subdomain } from '../../../../kube/names.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { deepEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
-import { checkImmutable, checkQualifiedName } from '../formats.ts';
+import { checkImmutable, checkImmutableForm, checkQualifiedName } from '../formats.ts';
+import { internalForm } from '../internal-form.ts';
 import { path } from '../path.ts';
 
 /** Events of both groups are stored in the core form; the newer group asks for more and names fields its own way. */
@@ -85,10 +86,10 @@ function checkNew(out: Findings, event: KubeObject): void {
 function checkUpdate(out: Findings, view: EventView, old: EventView): void {
   const [event, before] = [view.object, old.object];
   if (!deepEqual(event.series, before.series)) checkSeries(out, event.series);
-  checkImmutable(out, view.involved, old.involved, path('involvedObject'));
+  checkReference(out, 'ObjectReference', view.involved, old.involved, 'involvedObject');
   checkImmutable(out, event.reason ?? '', before.reason ?? '', path('reason'));
   checkImmutable(out, view.message, old.message, path('message'));
-  checkImmutable(out, event.deprecatedSource ?? {}, before.deprecatedSource ?? {}, path('source'));
+  checkReference(out, 'EventSource', event.deprecatedSource ?? {}, before.deprecatedSource ?? {}, 'source');
   checkImmutable(out, event.deprecatedFirstTimestamp ?? null, before.deprecatedFirstTimestamp ?? null, path('firstTimestamp'));
   checkImmutable(out, event.deprecatedLastTimestamp ?? null, before.deprecatedLastTimestamp ?? null, path('lastTimestamp'));
   checkImmutable(out, event.deprecatedCount ?? 0, before.deprecatedCount ?? 0, path('count'));
@@ -96,7 +97,11 @@ function checkUpdate(out: Findings, view: EventView, old: EventView): void {
   checkImmutable(out, event.type ?? '', before.type ?? '', path('type'));
   checkImmutable(out, event.eventTime ?? null, before.eventTime ?? null, path('eventTime'));
   checkImmutable(out, event.action ?? '', before.action ?? '', path('action'));
-  checkImmutable(out, event.related ?? null, before.related ?? null, path('related'));
+  checkReference(out, 'ObjectReference', event.related, before.related, 'related');
   checkImmutable(out, view.controller, old.controller, path('reportingController'));
   checkImmutable(out, event.reportingInstance ?? '', before.reportingInstance ?? '', path('reportingInstance'));
+}
+
+function checkReference(out: Findings, type: string, value: Json, old: Json, field: string): void {
+  checkImmutableForm(out, type, value, old, path(field), () => (value === undefined ? null : internalForm(type, value)));
 }

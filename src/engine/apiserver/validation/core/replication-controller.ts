@@ -4,7 +4,7 @@ import { checkAlwaysRunning } from '../apps/selector-template.ts';
 import type { Findings } from '../findings.ts';
 import { checkNonnegative } from '../formats.ts';
 import { mapForm } from '../internal-form.ts';
-import { selectorIsUsable, selectorMatches } from '../labels.ts';
+import { selectorMatches } from '../labels.ts';
 import { path } from '../path.ts';
 import { checkPodTemplate, templateOptions } from '../pod/template.ts';
 
@@ -31,8 +31,7 @@ function checkTemplate(out: Findings, spec: Json, selectorIsEmpty: boolean, oldT
   const { template, selector } = spec;
   const at = SPEC.child('template');
   const labels = template.metadata?.labels;
-  const matches = !selectorIsUsable({ matchLabels: selector }) || selectorMatches({ matchLabels: selector }, labels);
-  if (!selectorIsEmpty && !matches) {
+  if (!selectorIsEmpty && !selectorMatches({ matchLabels: selector }, labels)) {
     out.invalid(at.child('metadata', 'labels'), mapForm(labels), '`selector` does not match template `labels`');
   }
   checkPodTemplate(out, template, at, templateOptions(oldTemplate));

@@ -1,6 +1,6 @@
 import { parseCidr, validateCidr } from '../../../../kube/ip.ts';
 import { isDns1123Subdomain, isPathSegmentName } from '../../../../kube/names.ts';
-import type { KubeObject } from '../../../../kube/object.ts';
+import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { semanticEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
 import { FIELD_IMMUTABLE } from '../formats.ts';
@@ -39,12 +39,12 @@ function checkCidrs(out: Findings, object: KubeObject, cidrs: string[]): void {
 
 export function validateIpAddress(out: Findings, object: KubeObject, old: KubeObject | undefined): void {
   const parent = object.spec?.parentRef;
-  if (old !== undefined) {
-    if (!semanticEqual('networking.ParentReference', parent, old.spec?.parentRef)) {
-      out.invalid(PARENT, parent === undefined ? null : internalForm('networking.ParentReference', parent), FIELD_IMMUTABLE);
-    }
-    return;
-  }
+  checkParent(out, parent);
+  if (old === undefined || semanticEqual('networking.ParentReference', parent, old.spec?.parentRef)) return;
+  out.invalid(PARENT, parent === undefined ? null : internalForm('networking.ParentReference', parent), FIELD_IMMUTABLE);
+}
+
+function checkParent(out: Findings, parent: Json): void {
   if (parent === undefined) return out.required(PARENT);
   const { group = '', resource = '', name = '', namespace = '' } = parent;
   if (group !== '') out.invalidEach(PARENT.child('group'), group, isDns1123Subdomain(group));

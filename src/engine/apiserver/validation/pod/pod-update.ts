@@ -126,10 +126,14 @@ function checkNodeAffinityMutation(out: Findings, affinity: Json, old: Json): vo
   if (old?.[REQUIRED] === undefined) return;
   const at = SPEC.child('affinity', 'nodeAffinity', REQUIRED, 'nodeSelectorTerms');
   const oldTerms: Json[] = old[REQUIRED].nodeSelectorTerms ?? [];
-  const terms: Json[] = affinity?.[REQUIRED]?.nodeSelectorTerms ?? [];
+  const served: Json[] | undefined = affinity?.[REQUIRED]?.nodeSelectorTerms;
+  const terms = served ?? [];
   if (oldTerms.length > 0 && oldTerms.length !== terms.length) {
-    const value = terms.length === 0 ? null : internalForms('NodeSelectorTerm', terms);
-    return out.invalid(at, value, 'no additions/deletions to non-empty NodeSelectorTerms list are allowed');
+    return out.invalid(
+      at,
+      internalForms('NodeSelectorTerm', served),
+      'no additions/deletions to non-empty NodeSelectorTerms list are allowed',
+    );
   }
   oldTerms.forEach((oldTerm, i) => {
     if (hasOnlyAdditions(terms[i], oldTerm)) return;

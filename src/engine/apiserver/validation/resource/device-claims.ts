@@ -27,9 +27,9 @@ export function validateResourceClaim(out: Findings, claim: KubeObject, old: Kub
 
 export function validateResourceClaimTemplate(out: Findings, template: KubeObject, old: KubeObject | undefined): void {
   const spec = template.spec ?? {};
-  if (old !== undefined) return checkSpecImmutable(out, 'resource.ResourceClaimTemplateSpec', spec, old.spec ?? {});
   checkTemplateMetadata(out, spec.metadata ?? {}, SPEC.child('metadata'));
   checkClaimSpec(out, spec.spec ?? {}, SPEC.child('spec'));
+  if (old !== undefined) checkSpecImmutable(out, 'resource.ResourceClaimTemplateSpec', spec, old.spec ?? {});
 }
 
 function checkSpecImmutable(out: Findings, type: string, spec: Json, old: Json): void {

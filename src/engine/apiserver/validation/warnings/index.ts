@@ -8,7 +8,7 @@ const WARNERS: Record<string, kinds.Warner> = {
   '/PersistentVolumeClaim': kinds.warnPersistentVolumeClaim,
   '/Pod': kinds.warnPod,
   '/PodTemplate': kinds.warnPodTemplate,
-  '/ReplicationController': kinds.warnWorkload,
+  '/ReplicationController': kinds.warnReplicationController,
   '/ResourceQuota': kinds.warnResourceQuota,
   '/Secret': kinds.warnSecret,
   '/Service': kinds.warnService,

@@ -39,6 +39,12 @@ export const warnWorkload: Warner = (object, old) => [
   ...(specChanged(object, old) ? templateWarnings(object.spec?.template, TEMPLATE) : []),
 ];
 
+/** On an update upstream looks at the template that was there before. */
+export const warnReplicationController: Warner = (object, old) => {
+  if (old === undefined) return warnWorkload(object, undefined);
+  return specChanged(object, old) ? templateWarnings(old.spec?.template, TEMPLATE) : [];
+};
+
 export const warnDaemonSet: Warner = (object, old) => {
   const changed = old === undefined || !deepEqual(object.spec?.template, old.spec?.template);
   return changed ? templateWarnings(object.spec?.template, TEMPLATE) : [];

@@ -75,7 +75,7 @@ function reviewHandler(answer: Answer, now: () => Date): RequestHandler {
     negotiateWithoutTables(request.headers.accept);
     const options = writeOptions(request, 'CreateOptions');
     const body = await readBody(request);
-    const review = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
+    const review = await decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text), request.large);
     wipeSystemFields(review.metadata);
     fitNamespace(resource, review, request.info.namespace);
     trackUpdate(undefined, review, { manager: fieldManagerOf(options, request), resource, subresource: '', now });

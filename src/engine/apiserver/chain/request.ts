@@ -15,6 +15,8 @@ export interface ApiRequest {
   user: UserInfo;
   body: RequestBody;
   raw?: RawExchange;
+  /** The body or the stored object is so large that the steps of the write give way to others in between. */
+  large?: boolean;
   /** Fires when the client goes away or the server stops. */
   readonly signal: AbortSignal;
   /** Shown to the client as Warning headers. */

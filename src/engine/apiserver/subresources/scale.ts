@@ -72,7 +72,7 @@ async function readScale(request: ApiRequest): Promise<(current: Json) => Json> 
 async function readScalePatch(request: ApiRequest): Promise<(current: Json) => Json> {
   const type = mediaType(request.body.contentType);
   const body = await request.body.read();
-  const value = 'value' in body ? body.value : parseJson(body.bytes).value;
+  const value = 'value' in body ? body.value : (await parseJson(body.bytes, request)).value;
   switch (type) {
     case 'application/json-patch+json':
       return (current) => applyJsonPatch(current, value);

@@ -1,4 +1,4 @@
-import { required } from '../../../kube/field-error.ts';
+import { required, type FieldError } from '../../../kube/field-error.ts';
 import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { alreadyExistsError, failure, invalidError } from '../../../kube/status.ts';
@@ -10,6 +10,7 @@ import { objectResponse } from '../chain/request.ts';
 import { storageKey } from '../registry/keys.ts';
 import type { Resource, WriteContext } from '../registry/resource.ts';
 import { admissionRequest } from './admit.ts';
+import { breathe } from './body-limits.ts';
 import { decodeBody, readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { isConflict, persist, toStored } from './persist.ts';
@@ -23,8 +24,10 @@ const MAX_GENERATED_PREFIX = 58;
 export async function create(core: ServerCore, resource: Resource, request: ApiRequest): Promise<ApiResponse> {
   const presenter = presenterFor(core, resource, request);
   const options = writeOptions(request, 'CreateOptions');
-  const body = await readBody(request);
-  const object = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
+  const body = await readBody(request, resource);
+  const decoding = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text), request.large);
+  const object = decoding instanceof Promise ? await decoding : decoding;
+  if (request.large) await breathe();
   wipeSystemFields(object.metadata);
   fitNamespace(resource, object, request.info.namespace);
   trackUpdate(undefined, object, {
@@ -63,7 +66,9 @@ export async function createObject(
       object = resource.strategy.decode(object, resource.version);
       restoreManagedFields(object, draft.metadata.managedFields, admission.warn);
     }
-    prepare(core, resource, request, object);
+    if (request.large) await breathe();
+    const preparing = prepare(core, resource, request, object);
+    if (preparing !== undefined) await preparing;
     admission.object = object;
     admission.name = object.metadata.name ?? '';
     const validating = core.admission.validate(admission);
@@ -78,7 +83,7 @@ export async function createObject(
   }
 }
 
-function prepare(core: ServerCore, resource: Resource, request: ApiRequest, object: KubeObject): void {
+function prepare(core: ServerCore, resource: Resource, request: ApiRequest, object: KubeObject): Promise<void> | undefined {
   const { metadata } = object;
   const context: WriteContext = { user: request.user, version: resource.version, subresource: '', now: core.now };
   metadata.uid = core.newUid();
@@ -90,10 +95,15 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, obje
   const errors = metadata.name
     ? validateObjectMeta(metadata, resource.namespaced, NAME_RULES[resource.strategy.nameRule])
     : [required('metadata.name', 'name or generateName is required')];
-  errors.push(...resource.strategy.validateCreate(object, context));
-  if (errors.length > 0) throw invalidError(resource, metadata.name ?? '', errors);
-  const warnings = resource.strategy.warnings?.(object, undefined);
-  if (warnings !== undefined) request.warnings.push(...warnings);
+  const finish = (found: readonly FieldError[]): void => {
+    if (errors.length + found.length > 0) throw invalidError(resource, metadata.name ?? '', errors.concat(found));
+    const warnings = resource.strategy.warnings?.(object, undefined);
+    if (warnings !== undefined) request.warnings.push(...warnings);
+  };
+  const { validateLarge } = resource.strategy;
+  if (request.large && validateLarge !== undefined) return validateLarge(object, undefined, context).then(finish).then(breathe);
+  finish(resource.strategy.validateCreate(object, context));
+  return request.large ? breathe() : undefined;
 }
 
 async function store(

@@ -7,7 +7,8 @@ import { applyConfiguration } from '../apply/apply.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
-import { decodeBody, mediaType, parseJson, parseYaml, withTypeMeta, type ParsedBody } from './body.ts';
+import { breathe, countValues, tooManyValues } from './body-limits.ts';
+import { decodeBody, mediaType, parseJson, parseYaml, valueLimit, withTypeMeta, type ParsedBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { patchFailure } from './patch-failure.ts';
@@ -38,7 +39,7 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
     );
   }
   const options = writeOptions(request, 'PatchOptions', type === APPLY_PATCH);
-  const body = await readPatch(request, type);
+  const body = await readPatch(request, resource, type);
   if (type === APPLY_PATCH) return apply(core, resource, request, subresource, body, options);
 
   const manager = fieldManagerOf(options, request);
@@ -48,22 +49,25 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
     retryOnConflict: true,
     change: (old) => {
       const patched = applyPatch(resource, type, old, body.value);
-      const draft = decodePatched(resource, request, { patched, body, type, options });
-      trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
-      return draft;
+      const track = (draft: KubeObject): KubeObject => {
+        trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
+        return draft;
+      };
+      if (request.large) return decodeLargePatched(resource, request, { patched, body, type, options }).then(track);
+      return track(decodePatched(resource, request, { patched, body, type, options }) as KubeObject);
     },
   });
   return updatedResponse(core, resource, request, updated);
 }
 
-async function readPatch(request: ApiRequest, type: string): Promise<ParsedBody> {
+async function readPatch(request: ApiRequest, resource: Resource, type: string): Promise<ParsedBody> {
   const body = await request.body.read();
   if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
-  if (type !== APPLY_PATCH) return parseJson(body.bytes);
+  if (type !== APPLY_PATCH) return parseJson(body.bytes, request, resource);
   // Most clients send JSON under the YAML media type; it parses an order of magnitude faster.
-  if (body.bytes[0] !== 0x7b) return parseYaml(body.bytes);
-  const parsed = parseJson(body.bytes);
-  return parsed.duplicates.length === 0 ? parsed : parseYaml(body.bytes);
+  if (body.bytes[0] !== 0x7b) return parseYaml(body.bytes, request, resource);
+  const parsed = await parseJson(body.bytes, request, resource);
+  return parsed.duplicates.length === 0 ? parsed : parseYaml(body.bytes, request, resource);
 }
 
 function applyPatch(resource: Resource, type: string, old: KubeObject, patchValue: Json): Json {
@@ -89,14 +93,39 @@ interface Patched {
   options: ParsedWriteOptions;
 }
 
-function decodePatched(resource: Resource, request: ApiRequest, { patched, body, type, options }: Patched): KubeObject {
+function decodePatched(resource: Resource, request: ApiRequest, parts: Patched): KubeObject | Promise<KubeObject> {
+  const { patched, body, options } = parts;
+  const { large } = request;
   try {
-    return decodeBody(resource, { value: patched, duplicates: body.duplicates }, options.fieldValidation, (text) =>
-      request.warnings.push(text),
+    return decodeBody(
+      resource,
+      { value: patched, duplicates: body.duplicates },
+      options.fieldValidation,
+      (text) => request.warnings.push(text),
+      large,
     );
   } catch (error) {
-    throw patchFailure(error, patched, type === STRATEGIC_PATCH ? body.value : undefined);
+    throw decodingFailure(error, parts);
   }
+}
+
+/** Patches add up: what they made is held to the limit of a body. */
+async function decodeLargePatched(resource: Resource, request: ApiRequest, parts: Patched): Promise<KubeObject> {
+  await breathe();
+  const limit = valueLimit(resource);
+  if (countValues(parts.patched, limit) > limit) throw tooManyValues(limit);
+  let draft: KubeObject;
+  try {
+    draft = await decodePatched(resource, request, parts);
+  } catch (error) {
+    throw decodingFailure(error, parts);
+  }
+  await breathe();
+  return draft;
+}
+
+function decodingFailure(error: unknown, { patched, body, type }: Patched): unknown {
+  return patchFailure(error, patched, type === STRATEGIC_PATCH ? body.value : undefined);
 }
 
 async function apply(

@@ -1,6 +1,7 @@
 import { trackUpdate } from '../apply/track-update.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
+import { breathe } from './body-limits.ts';
 import { decodeBody, readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
@@ -12,8 +13,10 @@ import { fieldManagerOf, writeOptions } from './write-options.ts';
 /** PUT of the whole object, or of one subresource that has the shape of its object (status, approval, finalize ...). */
 export async function put(core: ServerCore, resource: Resource, request: ApiRequest, subresource = ''): Promise<ApiResponse> {
   const options = writeOptions(request, 'UpdateOptions');
-  const body = await readBody(request);
-  const object = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text));
+  const body = await readBody(request, resource);
+  const decoding = decodeBody(resource, body, options.fieldValidation, (text) => request.warnings.push(text), request.large);
+  const object = decoding instanceof Promise ? await decoding : decoding;
+  if (request.large) await breathe();
   fitToPath(resource, request, object);
   const manager = fieldManagerOf(options, request);
   let first = true;

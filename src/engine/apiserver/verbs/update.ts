@@ -1,4 +1,4 @@
-import { invalid } from '../../../kube/field-error.ts';
+import { invalid, type FieldError } from '../../../kube/field-error.ts';
 import { NAME_RULES, validateObjectMeta, validateObjectMetaUpdate } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { badRequestError, conflictError, failure, invalidError, notFoundError, OPTIMISTIC_LOCK_MESSAGE } from '../../../kube/status.ts';
@@ -10,6 +10,7 @@ import { isRemovable } from '../registry/deletion-rules.ts';
 import { storageKey } from '../registry/keys.ts';
 import type { Resource, WriteContext } from '../registry/resource.ts';
 import { admissionRequest } from './admit.ts';
+import { breathe, NOTICEABLE_BYTES } from './body-limits.ts';
 import type { ServerCore } from './core.ts';
 import { isConflict, isUnchanged, persist, persistRemoval, toStored } from './persist.ts';
 import { canonical, fitNamespace, keepSystemFields } from './system-fields.ts';
@@ -62,6 +63,7 @@ async function attemptUpdate(
 ): Promise<Updated> {
   const { options, subresource } = update;
   const dryRun = isDryRun(options);
+  request.large ||= entry.bytes.byteLength > NOTICEABLE_BYTES;
   const oldOrPromise = servedObject(core, resource, entry);
   const old = oldOrPromise instanceof Promise ? await oldOrPromise : oldOrPromise;
   const changed = update.change(old);
@@ -87,7 +89,9 @@ async function attemptUpdate(
       restoreManagedFields(next, wanted.metadata.managedFields, admission.warn);
     }
     // Scale is a view of the object itself: for the kind, writing it is writing the object.
-    prepare(core, resource, request, next, old, subresource === 'scale' ? '' : subresource);
+    if (request.large) await breathe();
+    const preparing = prepare(core, resource, request, next, old, subresource === 'scale' ? '' : subresource);
+    if (preparing !== undefined) await preparing;
     admission.object = next;
     const validating = core.admission.validate(admission);
     if (validating !== undefined) await validating;
@@ -142,7 +146,14 @@ function checkIdentity(core: ServerCore, resource: Resource, request: ApiRequest
   }
 }
 
-function prepare(core: ServerCore, resource: Resource, request: ApiRequest, next: KubeObject, old: KubeObject, subresource: string): void {
+function prepare(
+  core: ServerCore,
+  resource: Resource,
+  request: ApiRequest,
+  next: KubeObject,
+  old: KubeObject,
+  subresource: string,
+): Promise<void> | undefined {
   const context: WriteContext = { user: request.user, version: resource.version, subresource, now: core.now };
   if (old.metadata.generation === undefined) delete next.metadata.generation;
   else next.metadata.generation = old.metadata.generation;
@@ -151,11 +162,16 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, next
   const errors = [
     ...validateObjectMeta(next.metadata, resource.namespaced, NAME_RULES[resource.strategy.nameRule]),
     ...validateObjectMetaUpdate(next.metadata, old.metadata),
-    ...resource.strategy.validateUpdate(next, old, context),
   ];
-  if (errors.length > 0) throw invalidError(resource, request.info.name, errors);
-  const warnings = resource.strategy.warnings?.(next, old);
-  if (warnings !== undefined) request.warnings.push(...warnings);
+  const finish = (found: readonly FieldError[]): void => {
+    if (errors.length + found.length > 0) throw invalidError(resource, request.info.name, errors.concat(found));
+    const warnings = resource.strategy.warnings?.(next, old);
+    if (warnings !== undefined) request.warnings.push(...warnings);
+  };
+  const { validateLarge } = resource.strategy;
+  if (request.large && validateLarge !== undefined) return validateLarge(next, old, context).then(finish).then(breathe);
+  finish(resource.strategy.validateUpdate(next, old, context));
+  return request.large ? breathe() : undefined;
 }
 
 async function write(core: ServerCore, resource: Resource, key: string, entry: Entry, next: KubeObject, dryRun: boolean): Promise<Updated> {

@@ -1,0 +1,100 @@
+import { badRequestError, failure } from '../../../kube/status.ts';
+
+/**
+ * What a body may cost besides its bytes. A megabyte of text is cheap; a megabyte of empty lists is half a million values, and every
+ * step of a write looks at each of them.
+ */
+export const VALUE_LIMIT = 20_000;
+/** Definitions and the objects they define are decoded and checked in slices. A CRD of 730 KB has some 20,000 values. */
+export const SLICED_VALUE_LIMIT = 60_000;
+const MAX_DEPTH = 1000;
+/** Below this not even the densest text holds enough values to be noticed. */
+export const UNMEASURED_BYTES = 16 * 1024;
+const SLICE_BYTES = 256 * 1024;
+/** Escape sequences cost a fraction of a value each. */
+const ESCAPES_PER_VALUE = 8;
+/** From here on a write gives way to others between its steps. */
+const NOTICEABLE_VALUES = 2000;
+export const NOTICEABLE_BYTES = 256 * 1024;
+
+/** Lets everybody else have a turn. */
+export function breathe(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** Walks JSON text without building anything, as far as needed to know what it would cost. Good and bad text are the same to it. */
+class JsonMeasure {
+  values = 0;
+  #escapes = 0;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+
+  take(bytes: Uint8Array, from: number, to: number, limit: number): void {
+    let { values } = this;
+    let depth = this.#depth;
+    let inString = this.#inString;
+    for (let i = from; i < to; i++) {
+      const byte = bytes[i];
+      if (inString) {
+        if (this.#escaped) this.#escaped = false;
+        else if (byte === 0x22) inString = false;
+        else if (byte === 0x5c) {
+          this.#escaped = true;
+          if (++this.#escapes % ESCAPES_PER_VALUE === 0) values++;
+        }
+      } else if (byte === 0x22) inString = true;
+      else if (byte === 0x2c) values++;
+      else if (byte === 0x7b || byte === 0x5b) {
+        values++;
+        if (++depth > MAX_DEPTH) throw tooDeep(byte);
+      } else if (byte === 0x7d || byte === 0x5d) depth--;
+      if (values > limit) throw tooManyValues(limit);
+    }
+    this.values = values;
+    this.#depth = depth;
+    this.#inString = inString;
+  }
+}
+
+function tooDeep(byte: number): Error {
+  return badRequestError(
+    `couldn't get version/kind; json parse error: invalid character '${String.fromCharCode(byte)}' exceeded max depth`,
+  );
+}
+
+export function tooManyValues(limit: number): Error {
+  return failure(
+    'RequestEntityTooLarge',
+    `Request entity too large: more than ${limit} values (fields and list items) in one object; split it into several`,
+    {},
+  );
+}
+
+/** Refuses JSON that nests too deeply or holds too many values, before it is parsed. Answers whether the rest has to work in slices. */
+export async function measureJson(bytes: Uint8Array, limit: number): Promise<boolean> {
+  const size = bytes.byteLength;
+  const measure = new JsonMeasure();
+  for (let from = 0; from < size; from += SLICE_BYTES) {
+    if (from > 0) await breathe();
+    measure.take(bytes, from, Math.min(size, from + SLICE_BYTES), limit);
+  }
+  return measure.values > NOTICEABLE_VALUES || size > NOTICEABLE_BYTES;
+}
+
+/** How many values there are below one, as far as `limit`: patches can make an object grow beyond what any single body may hold. */
+export function countValues(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && count <= limit; i++) count += countValues(value[i], limit - count);
+  } else {
+    for (const key in value) {
+      if (count > limit) break;
+      count += countValues((value as Record<string, unknown>)[key], limit - count);
+    }
+  }
+  return count;
+}

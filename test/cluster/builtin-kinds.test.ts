@@ -73,6 +73,32 @@ test.each(UPDATES.map((item) => [item.name, item] as const))('%s: the write give
   expect(comparable(ours, ours.metadata.uid)).toEqual(comparable(theirs, theirs.metadata.uid));
 });
 
+const ODD: Json[] = [
+  {
+    env: [
+      { name: 'A', value: '1' },
+      { name: 'A', value: '2' },
+    ],
+  },
+  { ports: [{ containerPort: 1 }, { containerPort: 1, hostPort: 5 }] },
+  {
+    ports: [
+      { containerPort: 1, name: 'p' },
+      { containerPort: 2, name: 'q' },
+      { containerPort: 2, protocol: 'UDP', name: 'p-' },
+    ],
+  },
+];
+
+test.each(ODD)('a Pod with %j is advised about as kube-apiserver does', async (container) => {
+  const spec = { containers: [{ name: 'c', image: 'a', ...container }] };
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a.b' }, spec };
+  const { warning = '' } = await server.call('POST', '/api/v1/namespaces/default/pods?dryRun=All', object);
+  const { strategy } = resourceOf(object);
+  const ours = strategy.warnings!(strategy.decode(object, 'v1'), undefined);
+  expect(ours.map((text) => `299 - ${JSON.stringify(text)}`).join(', ')).toBe(`299 - "${warning}"`);
+});
+
 test('unknown fields are named as kube-apiserver names them', async () => {
   const object = {
     apiVersion: 'apps/v1',

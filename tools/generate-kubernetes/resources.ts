@@ -18,6 +18,8 @@ export interface ResourceRecord {
   columns: ColumnRecord[];
   /** Field selectors the server accepts beyond metadata.name and metadata.namespace. */
   selectableFields?: string[];
+  /** Sent with every answer about the resource. */
+  warning?: string;
 }
 
 export interface ColumnRecord {
@@ -82,7 +84,9 @@ async function readResource(
   }
   if (record.verbs.includes('list')) {
     const path = group === '' ? `/api/${version}/${record.resource}` : `/apis/${group}/${version}/${record.resource}`;
-    record.listKind = (await server.get(`${path}?limit=1`)).kind;
+    const { body, warning } = await server.call('GET', `${path}?limit=1`);
+    record.listKind = body.kind;
+    if (warning) record.warning = warning;
     record.columns = (await server.get(`${path}?limit=1`, TABLE)).columnDefinitions;
   }
   return record;

@@ -5,6 +5,8 @@ export interface Answer {
   status: number;
   body: Json;
   text: string;
+  /** The text of the Warning header, if there is one. */
+  warning?: string;
 }
 
 /** A running kube-apiserver, asked as its administrator. */
@@ -28,7 +30,8 @@ export function connect(url: string, ca: string, token: string): Server {
           const text = Buffer.concat(chunks).toString();
           // The index of OpenAPI v3 is JSON that calls itself text/plain.
           const isJson = text.startsWith('{') || text.startsWith('[');
-          resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : undefined, text });
+          const warning = /^299 - "(.*)"$/.exec(response.headers['warning'] ?? '')?.[1];
+          resolve({ status: response.statusCode ?? 0, body: isJson ? JSON.parse(text) : undefined, text, warning });
         });
       });
       outgoing.on('error', reject);

@@ -28,6 +28,7 @@ export interface ResourceRecord {
   subresources?: Subresource[];
   definition: string;
   selectableFields?: string[];
+  warning?: string;
 }
 
 export interface BuiltinOptions {
@@ -98,5 +99,6 @@ function toResource(record: ResourceRecord, behaviour: KindBehaviour): Resource 
   };
   const scale = SCALABLE[`${group}/${plural}`];
   if (scale) resource.scale = scale;
+  if (record.warning) resource.warning = record.warning;
   return resource;
 }

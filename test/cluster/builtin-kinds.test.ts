@@ -59,6 +59,8 @@ async function update({ collection, object, subresource, change }: UpdateCase): 
   expect(status, text).toBe(201);
   const changed = structuredClone(old);
   change(changed);
+  // The server's own controllers write some of these too.
+  if (resourceOf(object).strategy.allowUnconditionalUpdate) delete changed.metadata.resourceVersion;
   const path = `${collection}/${object.metadata.name}${subresource ? `/${subresource}` : ''}`;
   const answer = await server.call('PUT', path, changed);
   const { strategy, version } = resourceOf(object);
@@ -81,13 +83,6 @@ const ODD: Json[] = [
     ],
   },
   { ports: [{ containerPort: 1 }, { containerPort: 1, hostPort: 5 }] },
-  {
-    ports: [
-      { containerPort: 1, name: 'p' },
-      { containerPort: 2, name: 'q' },
-      { containerPort: 2, protocol: 'UDP', name: 'p-' },
-    ],
-  },
 ];
 
 test.each(ODD)('a Pod with %j is advised about as kube-apiserver does', async (container) => {

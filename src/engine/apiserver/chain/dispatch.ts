@@ -45,6 +45,8 @@ export function standardSubresources(core: ServerCore, objects: ObjectWriter): M
   ]);
 }
 
+/** Not announced any more while a definition is deleted, and still answered. */
+const SERVED_TO_THE_END = new Set(['create', 'update', 'patch']);
 const NEEDS_NAME = new Set(['get', 'update', 'patch', 'delete']);
 
 export function dispatchResource(routes: Routes, request: ApiRequest): Answer {
@@ -58,7 +60,7 @@ export function dispatchResource(routes: Routes, request: ApiRequest): Answer {
     if (info.verb !== 'create') throw methodNotAllowed();
     return virtual(request, resource);
   }
-  if (!resource.verbs.includes(info.verb)) throw methodNotAllowed();
+  if (!resource.verbs.includes(info.verb) && !(resource.terminating === true && SERVED_TO_THE_END.has(info.verb))) throw methodNotAllowed();
   if (info.name === '' && NEEDS_NAME.has(info.verb)) throw methodNotAllowed();
   // Only lists and watches may span namespaces; anything with a name needs to know whose.
   if (resource.namespaced && info.namespace === '' && info.verb !== 'list' && info.verb !== 'watch') throw methodNotAllowed();

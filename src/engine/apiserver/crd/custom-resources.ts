@@ -37,6 +37,7 @@ function makeResource(
   const { group, scope } = definition.spec;
   const names = definition.status?.acceptedNames?.plural ? definition.status.acceptedNames : definition.spec.names;
   const storage = storageVersion(definition) ?? version.name;
+  const terminating = isConditionTrue(definition, 'Terminating');
   let schema: Schema | undefined;
   let columns: TableColumn[] | undefined;
   return {
@@ -49,7 +50,8 @@ function makeResource(
     shortNames: names.shortNames ?? [],
     categories: names.categories ?? [],
     namespaced: scope === 'Namespaced',
-    verbs: isConditionTrue(definition, 'Terminating') ? TERMINATING_VERBS : VERBS,
+    verbs: terminating ? TERMINATING_VERBS : VERBS,
+    terminating,
     subresources: subresourcesOf(group, version, names.kind),
     storage: { group, resource: names.plural, version: storage },
     strategy,

@@ -15,6 +15,13 @@ import type { ObjectWriter } from './objects.ts';
 
 export const DEFINITIONS: GroupResource = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
 
+const DELETION_IN_PROGRESS: DefinitionCondition = {
+  type: 'Terminating',
+  status: 'True',
+  reason: 'InstanceDeletionInProgress',
+  message: 'CustomResource deletion is in progress',
+};
+
 export interface CustomDefinitionsParts {
   core: Pick<ServerCore, 'catalog' | 'store' | 'hub' | 'now'>;
   objects: ObjectWriter;
@@ -32,6 +39,8 @@ export class CustomDefinitions {
   readonly #parts: CustomDefinitionsParts;
   /** Definition name → what is served for it. */
   readonly #served = new Map<string, { generation: number; terminating: boolean; definition: CustomResourceDefinition }>();
+  /** UIDs of definitions whose objects are being deleted. */
+  readonly #emptying = new Set<string>();
   #published: { generation: number; kinds: PublishedKind[] } | undefined;
 
   constructor(parts: CustomDefinitionsParts) {
@@ -115,6 +124,7 @@ export class CustomDefinitions {
 
   #withdraw(definition: CustomResourceDefinition): void {
     const { catalog, hub } = this.#parts.core;
+    this.#emptying.delete(definition.metadata.uid!);
     if (!this.#served.delete(definition.metadata.name!)) return;
     catalog.withdraw(groupResource(definition));
     hub.cutPrefix(storagePrefix(groupResource(definition)));
@@ -138,6 +148,9 @@ export class CustomDefinitions {
       return true;
     };
     if (!isConditionTrue(definition, 'Established') || finish()) return;
+    if (this.#emptying.has(definition.metadata.uid!)) return;
+    this.#emptying.add(definition.metadata.uid!);
+    this.#write(definition, (draft) => setCondition(draft, DELETION_IN_PROGRESS, this.#parts.core.now()));
     const stop = this.#parts.objects.onChange(resource, (change) => {
       if (change.type === 'DELETED' && finish()) stop();
     });

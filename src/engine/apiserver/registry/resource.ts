@@ -40,6 +40,8 @@ export interface Resource {
   scale?: ScaleAccess;
   /** Deprecation notice sent as a Warning header with every answer. */
   warning?: string;
+  /** Its definition is being deleted: nothing new may come, but what is there may still change, or finalizers could never go. */
+  terminating?: boolean;
 }
 
 export interface Subresource {

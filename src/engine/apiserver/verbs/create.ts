@@ -1,7 +1,7 @@
 import { required, type FieldError } from '../../../kube/field-error.ts';
 import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
-import { alreadyExistsError, failure, invalidError } from '../../../kube/status.ts';
+import { alreadyExistsError, failure, forbiddenError, invalidError } from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
 import { restoreManagedFields } from '../apply/after-admission.ts';
 import { trackUpdate } from '../apply/track-update.ts';
@@ -48,6 +48,9 @@ export async function createObject(
   draft: KubeObject,
   options: ParsedWriteOptions,
 ): Promise<{ entry: Entry } | { object: KubeObject }> {
+  if (resource.terminating === true) {
+    throw forbiddenError(resource, draft.metadata.name ?? '', 'create not allowed while custom resource definition is terminating');
+  }
   const dryRun = isDryRun(options);
   const namespace = resource.namespaced ? request.info.namespace : resource.resource === 'namespaces' ? (draft.metadata.name ?? '') : '';
   const admission = admissionRequest(resource, request, {

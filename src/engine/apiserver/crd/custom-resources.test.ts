@@ -74,6 +74,22 @@ describe('makeCustomResources', () => {
     expect(unknown).toEqual(['metadata.foo', 'other', 'spec.size']);
   });
 
+  it('leaves out empty metadata, as Go does', () => {
+    const [resource] = makeCustomResources(aDefinition());
+    const metadata = { name: 'a', generateName: '', labels: {}, annotations: {}, finalizers: [], ownerReferences: [] };
+    const decoded = resource.strategy.decode({ apiVersion: 'example.io/v1', kind: 'Widget', metadata }, 'v1');
+    expect(decoded.metadata).toEqual({ name: 'a' });
+  });
+
+  it('announces no writes while its definition is going, and says so', () => {
+    const going = aDefinition((definition) => {
+      definition.status = { conditions: [{ type: 'Terminating', status: 'True' }] };
+    });
+    const [resource] = makeCustomResources(going);
+    expect(resource.verbs).toEqual(['delete', 'deletecollection', 'get', 'list', 'watch']);
+    expect(resource.terminating).toBe(true);
+  });
+
   it('refuses metadata of a wrong type in the words of Go', () => {
     const [{ strategy }] = makeCustomResources(aDefinition());
     const decode = (): unknown => strategy.decode({ metadata: { name: 5 } }, 'v1');

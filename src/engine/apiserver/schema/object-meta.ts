@@ -59,6 +59,13 @@ function listOf(read: Reader, itemType: string): Reader {
   };
 }
 
+/** What Go leaves out when it writes ObjectMeta. Numbers and booleans are pointers there, or never sent as zero. */
+function isEmpty(value: Json, reader: Reader): boolean {
+  if (value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return reader === readStringMap && Object.keys(value as object).length === 0;
+}
+
 /** @param always fields that Go writes even when they are empty */
 function struct(fields: Record<string, { read: Reader; type: string }>, always: readonly string[] = []): Reader {
   return (value, path, unknown, type) => {
@@ -68,7 +75,8 @@ function struct(fields: Record<string, { read: Reader; type: string }>, always: 
       if (!Object.hasOwn(fields, name)) {
         unknown(name);
       } else if (value[name] !== null) {
-        out[name] = fields[name].read(value[name], `${path}.${name}`, unknown, fields[name].type);
+        const read = fields[name].read(value[name], `${path}.${name}`, unknown, fields[name].type);
+        if (!isEmpty(read, fields[name].read)) out[name] = read;
       }
     }
     for (const name of always) out[name] ??= '';

@@ -183,10 +183,24 @@ const REJECTED = 'the server rejected our request due to an error in our request
  * @throws StatusError BadRequest when the body is no patch, Invalid when it does not apply; its cause says which operation and why
  */
 export function applyJsonPatch(object: Json, patch: Json, onUnknown?: (message: string) => void): Json {
+  const work = jsonPatchSteps(object, patch, onUnknown);
+  for (;;) {
+    const step = work.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** The same, pausing after each operation: ten thousand of them on a long list, or copies of copies, are work for more than one turn. */
+export function* jsonPatchSteps(object: Json, patch: Json, onUnknown?: (message: string) => void): Generator<void, Json, void> {
   const operations = decodeJsonPatch(patch, onUnknown);
   const copied = { bytes: 0 };
   try {
-    return operations.reduce<Json>((root, operation) => applyOperation(root, operation, copied), deepCopy(object));
+    let root = deepCopy(object);
+    for (const operation of operations) {
+      root = applyOperation(root, operation, copied);
+      yield;
+    }
+    return root;
   } catch (error) {
     if (!(error instanceof DoesNotApply)) throw error;
     throw new StatusError(failure('Invalid', REJECTED, {}).status, { cause: error });

@@ -59,39 +59,45 @@ function keyOf(item: Json, mergeKey: string): Json {
   return item[mergeKey];
 }
 
-function findByKey(items: Json[], mergeKey: string, value: Json): number {
-  return items.findIndex((item, index) => {
+/** Where each key stands first. */
+function placesByKey(items: Json[], mergeKey: string): Map<Json, number> {
+  const places = new Map<Json, number>();
+  items.forEach((item, index) => {
     if (!isJsonObject(item)) throw unclassified(`value for key ${index} is not a map`);
-    return Object.hasOwn(item, mergeKey) && item[mergeKey] === value;
+    if (Object.hasOwn(item, mergeKey) && !places.has(item[mergeKey])) places.set(item[mergeKey], index);
   });
+  return places;
 }
 
 function mergeByKey(current: Json[], change: Json[], field: FieldMerge, mergeObjects: MergeObjects): { base: Json[]; applied: Json[] } {
   const { mergeKey } = field;
-  let base = [...current];
   const plain: Json[] = [];
+  const deleted = new Set<Json>();
   let replace = false;
   for (const item of change) {
     if (!Object.hasOwn(item, DIRECTIVE)) plain.push(item);
     else if (item[DIRECTIVE] === 'delete') {
       if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-      base = base.filter((candidate, index) => {
-        if (!isJsonObject(candidate)) throw unclassified(`value for key ${index} is not a map`);
-        return !Object.hasOwn(candidate, mergeKey) || candidate[mergeKey] !== item[mergeKey];
-      });
+      deleted.add(item[mergeKey]);
     } else if (item[DIRECTIVE] === 'replace') replace = true;
     else if (item[DIRECTIVE] === 'merge') throw unclassified('merging lists cannot yet be specified in the patch');
     else throw badPatchType(item[DIRECTIVE], item);
   }
+  const base = current.filter((candidate, index) => {
+    if (!isJsonObject(candidate)) throw unclassified(`value for key ${index} is not a map`);
+    return !Object.hasOwn(candidate, mergeKey) || !deleted.has(candidate[mergeKey]);
+  });
   return replace ? { base: plain, applied: [] } : { base: mergePlainItems(base, plain, field, mergeObjects), applied: plain };
 }
 
 function mergePlainItems(base: Json[], items: Json[], { mergeKey, schema }: FieldMerge, mergeObjects: MergeObjects): Json[] {
+  const places = placesByKey(base, mergeKey);
   for (const item of items) {
     if (!Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);
-    const index = findByKey(base, mergeKey, item[mergeKey]);
-    if (index < 0) base.push(item);
-    else base[index] = mergeObjects(base[index], item, schema);
+    const key: Json = item[mergeKey];
+    const index = places.get(key);
+    if (index !== undefined) base[index] = mergeObjects(base[index], item, schema);
+    else places.set(key, base.push(item) - 1);
   }
   return base;
 }

@@ -3,6 +3,7 @@ import { toApiVersion, type Json, type KubeObject, type ManagedFieldsEntry } fro
 import { badRequestError, failure } from '../../../kube/status.ts';
 import { formatTime } from '../../../kube/time.ts';
 import type { Resource } from '../registry/resource.ts';
+import { runToEnd, type Sliced } from '../schema/slices.ts';
 import { joinFindings, typeFindings } from './configuration-check.ts';
 import { conflictRefusal, type Conflict } from './conflicts.ts';
 import { difference as differenceOf, type Difference, type Ignored } from './field-difference.ts';
@@ -35,22 +36,34 @@ export interface ApplyOptions {
  * @throws StatusError Conflict when others own what would change; BadRequest and 500 in Kubernetes' words for bad configurations
  */
 export function applyConfiguration(live: KubeObject | undefined, config: KubeObject, options: ApplyOptions): KubeObject {
+  return runToEnd(applySteps(live, config, options));
+}
+
+/** The same with pauses between its steps, each of which looks at every field of a large object. */
+export function* applySteps(live: KubeObject | undefined, config: KubeObject, options: ApplyOptions): Sliced<KubeObject> {
   const { resource, subresource, manager } = options;
   const apiVersion = toApiVersion(resource.group, resource.version);
   const { type, empty, ignored, reset } = objectTypeOf(resource);
   checkConfiguration(type, config, resource);
+  yield;
   const target = live ?? ({ ...empty, apiVersion, kind: resource.kind, metadata: { ...empty.metadata } } as KubeObject);
   const { managedFields: stored, ...metadata } = target.metadata;
   const bare = { ...target, metadata } as KubeObject;
   const entries = entriesBefore(stored, type, empty, bare, options);
+  yield;
   const self = { manager, operation: 'Apply' as const, apiVersion, subresource };
   const applier = new Applier(type, ignored(subresource), bare, config, entries, self);
-  const merged = applier.merge(reset(subresource));
+  yield;
+  const merged = yield* applier.merge(reset(subresource));
+  yield;
   const found = applier.compare(merged);
+  yield;
   if (!options.force) refuseConflicts(applier.conflicts(found), takenOverFields(manager, type, bare, apiVersion));
+  yield;
   const unchanged = live !== undefined && deepEqual(bare, merged);
   const time = unchanged ? entries.find((entry) => sameManager(entry, self))?.time : formatTime(options.now());
   const result = unchanged ? deepCopy(bare) : options.decode(deepCopy(merged));
+  yield;
   updateLastApplied(manager, result, config);
   const updated = applier.entriesAfter(found, time);
   if (updated.length > 0) result.metadata.managedFields = updated;
@@ -130,12 +143,14 @@ class Applier {
   }
 
   /** What the configuration says of the server's own fields counts here: it keeps metadata from being pruned as a whole. */
-  merge(reset: Ignored): Json {
+  *merge(reset: Ignored): Sliced<Json> {
     const merged: Json = mergeValues(this.#type, this.#live, this.#config);
+    yield;
     const owned = this.#others.map((entry) => entry.fieldsV1);
     const stated = statedFields(this.#type, this.#config, reset);
     if (stated !== undefined) owned.push(stated);
-    return pruneUnowned(this.#type, merged, this.#last?.fieldsV1, owned);
+    yield;
+    return yield* pruneUnowned(this.#type, merged, this.#last?.fieldsV1, owned);
   }
 
   compare(merged: Json): Difference {

@@ -4,7 +4,9 @@ import { badRequestError, failure } from '../../../kube/status.ts';
  * What a body may cost besides its bytes. A megabyte of text is cheap; a megabyte of empty lists is half a million values, and every
  * step of a write looks at each of them.
  */
-export const VALUE_LIMIT = 20_000;
+export const VALUE_LIMIT = 10_000;
+/** Kinds that list other objects: a slice of a thousand endpoints has some 14,000 values. */
+export const LISTING_VALUE_LIMIT = 20_000;
 /** Definitions and the objects they define are decoded and checked in slices. A CRD of 730 KB has some 20,000 values. */
 export const SLICED_VALUE_LIMIT = 60_000;
 const MAX_DEPTH = 1000;

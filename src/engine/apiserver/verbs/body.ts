@@ -3,7 +3,7 @@ import { badRequestError, failure } from '../../../kube/status.ts';
 import { JsonSyntaxError, parseStrict } from '../../../kube/strict-json.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
-import { breathe, measureJson, UNMEASURED_BYTES, SLICED_VALUE_LIMIT, VALUE_LIMIT } from './body-limits.ts';
+import { breathe, LISTING_VALUE_LIMIT, measureJson, UNMEASURED_BYTES, SLICED_VALUE_LIMIT, VALUE_LIMIT } from './body-limits.ts';
 
 /** A body as it came, and what a strict reader says about the keys that it names twice. */
 export interface ParsedBody {
@@ -38,7 +38,8 @@ export async function readBody(request: ApiRequest, resource?: Resource): Promis
 /** How many values an object of a resource may hold. */
 export function valueLimit(resource: Resource | undefined): number {
   const sliced = resource?.strategicMerge === false || resource?.group === 'apiextensions.k8s.io';
-  return sliced ? SLICED_VALUE_LIMIT : VALUE_LIMIT;
+  if (sliced) return SLICED_VALUE_LIMIT;
+  return resource?.resource === 'endpointslices' || resource?.resource === 'endpoints' ? LISTING_VALUE_LIMIT : VALUE_LIMIT;
 }
 
 export function mediaType(contentType: string): string {
@@ -47,8 +48,13 @@ export function mediaType(contentType: string): string {
 }
 
 /** Large bodies are measured before anything is made of them. @throws StatusError */
-export async function parseJson(bytes: Uint8Array, request: ApiRequest, resource?: Resource): Promise<ParsedBody> {
-  if (bytes.byteLength > UNMEASURED_BYTES && (await measureJson(bytes, valueLimit(resource)))) {
+export async function parseJson(
+  bytes: Uint8Array,
+  request: ApiRequest,
+  resource?: Resource,
+  limit = valueLimit(resource),
+): Promise<ParsedBody> {
+  if (bytes.byteLength > UNMEASURED_BYTES && (await measureJson(bytes, limit))) {
     request.large = true;
     await breathe();
   }

@@ -1,13 +1,14 @@
-import { applyJsonPatch } from '../../../kube/json-patch.ts';
+import { applyJsonPatch, jsonPatchSteps } from '../../../kube/json-patch.ts';
 import { applyMergePatch } from '../../../kube/merge-patch.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError, failure } from '../../../kube/status.ts';
 import { applyStrategicMergePatch } from '../../../kube/strategic-merge-patch.ts';
-import { applyConfiguration } from '../apply/apply.ts';
+import { applyConfiguration, applySteps, type ApplyOptions } from '../apply/apply.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
-import { breathe, countValues, tooManyValues } from './body-limits.ts';
+import { runInSlices } from '../schema/slices.ts';
+import { breathe, countValues, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT, tooManyValues } from './body-limits.ts';
 import { decodeBody, mediaType, parseJson, parseYaml, valueLimit, withTypeMeta, type ParsedBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
@@ -48,13 +49,15 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
     subresource,
     retryOnConflict: true,
     change: (old) => {
-      const patched = applyPatch(resource, type, old, body.value);
+      const applied = applyPatch(resource, request, type, old, body.value);
       const track = (draft: KubeObject): KubeObject => {
         trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
         return draft;
       };
-      if (request.large) return decodeLargePatched(resource, request, { patched, body, type, options }).then(track);
-      return track(decodePatched(resource, request, { patched, body, type, options }) as KubeObject);
+      const parts = (patched: Json): Patched => ({ patched, body, type, options });
+      if (applied instanceof Promise) return applied.then((patched) => decodeLargePatched(resource, request, parts(patched))).then(track);
+      if (request.large) return decodeLargePatched(resource, request, parts(applied)).then(track);
+      return track(decodePatched(resource, request, parts(applied)) as KubeObject);
     },
   });
   return updatedResponse(core, resource, request, updated);
@@ -63,17 +66,19 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
 async function readPatch(request: ApiRequest, resource: Resource, type: string): Promise<ParsedBody> {
   const body = await request.body.read();
   if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
-  if (type !== APPLY_PATCH) return parseJson(body.bytes, request, resource);
+  if (type !== APPLY_PATCH) return parseJson(body.bytes, request, resource, type === JSON_PATCH ? PATCH_VALUE_LIMIT : undefined);
   // Most clients send JSON under the YAML media type; it parses an order of magnitude faster.
   if (body.bytes[0] !== 0x7b) return parseYaml(body.bytes, request, resource);
   const parsed = await parseJson(body.bytes, request, resource);
   return parsed.duplicates.length === 0 ? parsed : parseYaml(body.bytes, request, resource);
 }
 
-function applyPatch(resource: Resource, type: string, old: KubeObject, patchValue: Json): Json {
+function applyPatch(resource: Resource, request: ApiRequest, type: string, old: KubeObject, patchValue: Json): Json | Promise<Json> {
   switch (type) {
     case JSON_PATCH:
-      return applyJsonPatch(old, patchValue);
+      if (!isLongWork(patchValue)) return applyJsonPatch(old, patchValue);
+      request.large = true;
+      return runInSlices(jsonPatchSteps(old, patchValue));
     case MERGE_PATCH:
       if (patchValue === null || typeof patchValue !== 'object' || Array.isArray(patchValue)) {
         throw badRequestError(
@@ -84,6 +89,11 @@ function applyPatch(resource: Resource, type: string, old: KubeObject, patchValu
     default:
       return applyStrategicMergePatch(old, patchValue, resource.schema, resource.resolve);
   }
+}
+
+/** Few operations cost what they say; copies multiply. */
+function isLongWork(operations: Json): boolean {
+  return Array.isArray(operations) && (operations.length > 100 || operations.some((operation) => operation?.op === 'copy'));
 }
 
 interface Patched {
@@ -109,11 +119,9 @@ function decodePatched(resource: Resource, request: ApiRequest, parts: Patched):
   }
 }
 
-/** Patches add up: what they made is held to the limit of a body. */
 async function decodeLargePatched(resource: Resource, request: ApiRequest, parts: Patched): Promise<KubeObject> {
   await breathe();
-  const limit = valueLimit(resource);
-  if (countValues(parts.patched, limit) > limit) throw tooManyValues(limit);
+  refuseGrowth(resource, parts.patched);
   let draft: KubeObject;
   try {
     draft = await decodePatched(resource, request, parts);
@@ -122,6 +130,13 @@ async function decodeLargePatched(resource: Resource, request: ApiRequest, parts
   }
   await breathe();
   return draft;
+}
+
+/** Patches add up: what they made is held to the limit of a body. Who owns what is not the client's to send. */
+function refuseGrowth(resource: Resource, object: Json): void {
+  const limit = valueLimit(resource);
+  const managed = countValues(object.metadata?.managedFields, 10 * limit);
+  if (countValues(object, limit + managed) > limit + managed) throw tooManyValues(limit);
 }
 
 function decodingFailure(error: unknown, { patched, body, type }: Patched): unknown {
@@ -137,17 +152,24 @@ async function apply(
   options: ParsedWriteOptions,
 ): Promise<ApiResponse> {
   const config = checkedConfiguration(resource, request, body);
-  const apply = (live: KubeObject | undefined): KubeObject => {
-    const applied = applyConfiguration(live, config, {
+  const apply = (live: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
+    const how: ApplyOptions = {
       manager: options.fieldManager!,
       force: options.force === true,
       resource,
       subresource,
       now: core.now,
       decode: (object) => resource.strategy.decode(object, resource.version),
+    };
+    const finish = (applied: KubeObject): KubeObject => {
+      reportRepeatedKeys(request, body, options);
+      return applied;
+    };
+    if (!request.large) return finish(applyConfiguration(live, config, how));
+    return runInSlices(applySteps(live, config, how)).then((applied) => {
+      refuseGrowth(resource, applied);
+      return finish(applied);
     });
-    reportRepeatedKeys(request, body, options);
-    return applied;
   };
   const updated = await updateObject(core, resource, request, {
     options,
@@ -157,7 +179,7 @@ async function apply(
     createInstead:
       subresource !== ''
         ? undefined
-        : () => {
+        : async () => {
             if (config.metadata.uid) {
               throw failure(
                 'Conflict',
@@ -166,7 +188,7 @@ async function apply(
                 409,
               );
             }
-            const draft = apply(undefined);
+            const draft = await apply(undefined);
             wipeSystemFields(draft.metadata);
             draft.metadata.name ??= request.info.name;
             fitNamespace(resource, draft, request.info.namespace);

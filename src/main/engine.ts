@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import { calculateUsage, trackedResources } from '../engine/apiserver/admission/quota/usage.ts';
 import { authenticationConfigMap } from '../engine/apiserver/aggregator/authentication-config-map.ts';
 import type { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
-import {
-  ensureFields,
-  ensureObjects,
-  kubernetesService,
-  systemNamespaces,
-  systemPriorityClasses,
-} from '../engine/apiserver/bootstrap/system-objects.ts';
+import { ensureFields, ensureObjects, kubernetesEndpoints, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
+import { bootstrapObjects } from '../engine/apiserver/builtin/index.ts';
 import { ensureBootstrapPolicy } from '../engine/apiserver/auth/bootstrap/bootstrap-policy.ts';
 import { TokenSecrets } from '../engine/apiserver/auth/token-secrets.ts';
 import { Listener } from '../engine/apiserver/http/listener.ts';
@@ -53,8 +48,6 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
-const CLUSTER_SERVICE_IP = '10.0.0.1';
-
 /** The one function that makes an embedded engine: store, API server, controllers, in this process. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const started = performance.now();
@@ -91,7 +84,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       () => aggregator.stop(),
     );
     definitions.start();
-    await bootstrap(foundation, pki);
+    await bootstrap(foundation, pki, options.port || 443);
 
     const { listener, port, portTaken } = await listen(options, pki, server, aggregator, log);
     closers.push(() => listener.close());
@@ -125,17 +118,25 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   }
 }
 
-async function bootstrap({ objects }: ServerFoundation, pki: Pki): Promise<void> {
-  await ensureObjects(objects, systemNamespaces());
+async function bootstrap({ objects, core }: ServerFoundation, pki: Pki, port: number): Promise<void> {
+  const [namespaces, rest] = partition(
+    withResources(core.catalog, bootstrapObjects({ port })),
+    ({ object }) => object.kind === 'Namespace',
+  );
+  await ensureObjects(objects, namespaces);
   const trust = authenticationConfigMap({
     clientCa: pki.authority.certificatePem,
     requestHeader: { ca: pki.frontProxyAuthority.certificatePem, allowedNames: [FRONT_PROXY_COMMON_NAME] },
   });
   await Promise.all([
     ensureBootstrapPolicy(objects),
-    ensureObjects(objects, systemPriorityClasses()),
+    ensureObjects(objects, rest),
     ensureFields(objects, { resource: { group: '', resource: 'configmaps' }, object: trust }, ['data']),
   ]);
+}
+
+function partition<T>(items: T[], belongs: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(belongs), items.filter((item) => !belongs(item))];
 }
 
 /** An APIService for every version that is served, custom ones included, as kube-apiserver registers them. */
@@ -204,12 +205,10 @@ async function listen(options: EngineOptions, pki: Pki, server: ApiServer, aggre
   }
 }
 
-/** The `kubernetes` Service leads to where we listen now. Endpoints may not be loopback addresses: then it has none. */
+/** Endpoints may not be loopback addresses: then the `kubernetes` Service has none. */
 async function announce({ objects }: ServerFoundation, address: string, port: number): Promise<void> {
-  const [service, slice] = kubernetesService(CLUSTER_SERVICE_IP, address, port);
-  const isLoopback = address === '::1' || address.startsWith('127.');
-  await ensureObjects(objects, [service]);
-  if (!isLoopback) await ensureFields(objects, slice, ['endpoints', 'ports']);
+  if (address === '::1' || address.startsWith('127.')) return;
+  await ensureFields(objects, kubernetesEndpoints(address, port), ['endpoints', 'ports']);
 }
 
 function writeKubeconfig(data: string, url: string, pki: Pki): void {

@@ -3,8 +3,8 @@ import { createInMemoryTransport } from '../../../src/client/in-memory/in-memory
 import { builtInPlugins } from '../../../src/engine/apiserver/admission/built-in-plugins.ts';
 import { createAdmission } from '../../../src/engine/apiserver/admission/chain.ts';
 import { calculateUsage, trackedResources } from '../../../src/engine/apiserver/admission/quota/usage.ts';
-import { builtinResources } from '../../../src/engine/apiserver/builtin/index.ts';
-import { ensureObjects, systemNamespaces } from '../../../src/engine/apiserver/bootstrap/system-objects.ts';
+import { bootstrapObjects, builtinResources } from '../../../src/engine/apiserver/builtin/index.ts';
+import { ensureObjects, withResources } from '../../../src/engine/apiserver/bootstrap/system-objects.ts';
 import { inProcessHandler } from '../../../src/engine/apiserver/in-process.ts';
 import { CustomDefinitions } from '../../../src/engine/apiserver/registry/custom-definitions.ts';
 import { ApiServer, createFoundation } from '../../../src/engine/apiserver/server.ts';
@@ -52,7 +52,7 @@ export async function startInMemoryEngine(options: { authority?: () => Authority
     log,
   });
   definitions.start();
-  await ensureObjects(objects, systemNamespaces());
+  await ensureObjects(objects, withResources(core.catalog, bootstrapObjects({ port: 443 }).filter(({ kind }) => kind === 'Namespace')));
   const user = { name: 'admin', groups: ['system:masters', 'system:authenticated'] };
   const client = createClient(createInMemoryTransport(inProcessHandler(server, user)));
   const controllers = startControllers({

@@ -1,5 +1,6 @@
-import type { GroupResource, KubeObject } from '../../../kube/object.ts';
+import { parseApiVersion, type GroupResource, type KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
+import type { Catalog } from '../registry/catalog.ts';
 import type { ObjectWriter } from '../registry/objects.ts';
 
 export interface SystemObject {
@@ -7,67 +8,30 @@ export interface SystemObject {
   object: KubeObject;
 }
 
-const CORE = (resource: string): GroupResource => ({ group: '', resource });
-
-/** Namespaces that every cluster has. */
-export const SYSTEM_NAMESPACES = ['default', 'kube-node-lease', 'kube-public', 'kube-system'];
-
-export function systemNamespaces(): SystemObject[] {
-  return SYSTEM_NAMESPACES.map((name) => ({
-    resource: CORE('namespaces'),
-    object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
-  }));
+/** Where the `kubernetes` Service leads: this server. */
+export function kubernetesEndpoints(address: string, port: number): SystemObject {
+  return {
+    resource: { group: 'discovery.k8s.io', resource: 'endpointslices' },
+    object: {
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'kubernetes', namespace: 'default', labels: { 'kubernetes.io/service-name': 'kubernetes' } },
+      addressType: address.includes(':') ? 'IPv6' : 'IPv4',
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+      ports: [{ name: 'https', port, protocol: 'TCP' }],
+    },
+  };
 }
 
-export function systemPriorityClasses(): SystemObject[] {
-  const make = (name: string, value: number, description: string): SystemObject => ({
-    resource: { group: 'scheduling.k8s.io', resource: 'priorityclasses' },
-    object: { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value, description },
+/** The objects with the resources they belong to. */
+export function withResources(catalog: Catalog, objects: readonly KubeObject[]): SystemObject[] {
+  return objects.map((object) => {
+    const { group, version } = parseApiVersion(object.apiVersion);
+    const found = catalog.findKind(group, version, object.kind);
+    if (found === undefined)
+      throw new Error(`Cannot make the ${object.kind} "${object.metadata.name}": its kind is not served; build again`);
+    return { resource: { group, resource: found.resource }, object };
   });
-  return [
-    make(
-      'system-cluster-critical',
-      2_000_000_000,
-      'Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.',
-    ),
-    make('system-node-critical', 2_000_001_000, 'Used for system critical pods that must not be moved from their current node.'),
-  ];
-}
-
-/** The `kubernetes` Service and where it leads: this server. */
-export function kubernetesService(clusterIP: string, address: string, port: number): SystemObject[] {
-  const metadata = { name: 'kubernetes', namespace: 'default' };
-  const labels = { component: 'apiserver', provider: 'kubernetes' };
-  return [
-    {
-      resource: CORE('services'),
-      object: {
-        apiVersion: 'v1',
-        kind: 'Service',
-        metadata: { ...metadata, labels },
-        spec: {
-          clusterIP,
-          clusterIPs: [clusterIP],
-          ipFamilies: ['IPv4'],
-          ipFamilyPolicy: 'SingleStack',
-          ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: port }],
-          sessionAffinity: 'None',
-          type: 'ClusterIP',
-        },
-      },
-    },
-    {
-      resource: { group: 'discovery.k8s.io', resource: 'endpointslices' },
-      object: {
-        apiVersion: 'discovery.k8s.io/v1',
-        kind: 'EndpointSlice',
-        metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'kubernetes' } },
-        addressType: 'IPv4',
-        endpoints: [{ addresses: [address], conditions: { ready: true } }],
-        ports: [{ name: 'https', port, protocol: 'TCP' }],
-      },
-    },
-  ];
 }
 
 /** Creates what is missing, all in one commit. What is there stays as it is. */

@@ -1,14 +1,12 @@
 import { semanticEqual } from '../../../../kube/json-value.ts';
 import type { Json } from '../../../../kube/object.ts';
 import type { KindBehaviour } from './standard.ts';
-import { templateAdvice } from './warnings.ts';
 
 /** The template's own generation, which the current version of the API shows only as an annotation. */
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
 export const DAEMON_SET: KindBehaviour = {
   tracksGeneration: true,
-  warnings: templateAdvice('spec.template', false),
   onCreate: (set) => annotate(set, Math.max(generationIn(set), 1)),
   onUpdate(set, old) {
     const isChanged = !semanticEqual(set.spec.template, old.spec.template);

@@ -1,13 +1,11 @@
 import type { Json } from '../../../../kube/object.ts';
 import type { KindBehaviour } from './standard.ts';
-import { templateAdvice } from './warnings.ts';
 
 const NAME_LABELS = ['job-name', 'batch.kubernetes.io/job-name'];
 const UID_LABELS = ['controller-uid', 'batch.kubernetes.io/controller-uid'];
 
 export const JOB: KindBehaviour = {
   tracksGeneration: true,
-  warnings: templateAdvice('spec.template'),
   addsFields: true,
   // Clients that predate background deletion rely on Pods outliving their Job.
   defaultPropagation: 'Orphan',

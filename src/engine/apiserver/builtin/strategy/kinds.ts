@@ -8,11 +8,9 @@ import { JOB } from './job.ts';
 import { POD } from './pod.ts';
 import { serviceBehaviour } from './service.ts';
 import { copyField, copyMetadata, keepAllBut, keepMetadata, type KindBehaviour } from './standard.ts';
-import { templateAdvice } from './warnings.ts';
 import { PERSISTENT_VOLUME, PERSISTENT_VOLUME_CLAIM } from './volumes.ts';
 
 const COUNTED: KindBehaviour = { tracksGeneration: true };
-const REPLICATED: KindBehaviour = { tracksGeneration: true, warnings: templateAdvice('spec.template') };
 const CONDITIONAL: KindBehaviour = { allowUnconditionalUpdate: false };
 const RBAC: KindBehaviour = { nameRule: 'path-segment', allowCreateOnUpdate: true };
 const WEBHOOKS: KindBehaviour = { tracksGeneration: true, allowUnconditionalUpdate: false };
@@ -32,7 +30,7 @@ function keepEverythingButStatus(object: Json, old: Json): void {
 }
 
 const DEPLOYMENT: KindBehaviour = {
-  ...REPLICATED,
+  ...COUNTED,
   metadataCounts: (object, old) => !semanticEqual(object.metadata.annotations, old.metadata.annotations),
   resetFields: { '': ['status'], status: ['spec', 'metadata.labels'] },
   subresources: {
@@ -92,8 +90,8 @@ export function behaviours(allocator: ServiceAllocator): Record<string, KindBeha
     '/persistentvolumeclaims': PERSISTENT_VOLUME_CLAIM,
     '/persistentvolumes': PERSISTENT_VOLUME,
     '/pods': POD,
-    '/podtemplates': { tracksGeneration: true, warnings: templateAdvice('template', false) },
-    '/replicationcontrollers': { ...REPLICATED, defaultPropagation: 'Orphan' },
+    '/podtemplates': { tracksGeneration: true },
+    '/replicationcontrollers': { ...COUNTED, defaultPropagation: 'Orphan' },
     '/secrets': { onUpdate: (secret, old) => (secret.type ??= old.type) },
     '/services': serviceBehaviour(allocator),
     'admissionregistration.k8s.io/mutatingwebhookconfigurations': WEBHOOKS,
@@ -104,9 +102,9 @@ export function behaviours(allocator: ServiceAllocator): Record<string, KindBeha
     'apiregistration.k8s.io/apiservices': API_SERVICE,
     'apps/daemonsets': DAEMON_SET,
     'apps/deployments': DEPLOYMENT,
-    'apps/replicasets': REPLICATED,
-    'apps/statefulsets': { ...REPLICATED, nameRule: 'dns-label' },
-    'batch/cronjobs': { tracksGeneration: true, warnings: templateAdvice('spec.jobTemplate.spec.template') },
+    'apps/replicasets': COUNTED,
+    'apps/statefulsets': { ...COUNTED, nameRule: 'dns-label' },
+    'batch/cronjobs': { tracksGeneration: true },
     'batch/jobs': JOB,
     'certificates.k8s.io/certificatesigningrequests': CERTIFICATE_SIGNING_REQUEST,
     'coordination.k8s.io/leases': { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },

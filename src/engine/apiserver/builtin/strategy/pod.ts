@@ -2,11 +2,9 @@ import type { Json } from '../../../../kube/object.ts';
 import { formatTime } from '../../../../kube/time.ts';
 import { copyField, copyMetadata, keepAllBut, keepMetadata, type KindBehaviour } from './standard.ts';
 import { qualityOfService } from './pod-quality.ts';
-import { podAdvice } from './warnings.ts';
 
 export const POD: KindBehaviour = {
   tracksGeneration: true,
-  warnings: podAdvice,
   resetFields: { '': ['status'], status: ['spec', 'metadata.deletionTimestamp', 'metadata.ownerReferences'] },
   onCreate(pod, context) {
     const qosClass = qualityOfService(pod.spec);

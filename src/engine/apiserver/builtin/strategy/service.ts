@@ -4,7 +4,6 @@ import type { Json } from '../../../../kube/object.ts';
 import { failure, invalidError } from '../../../../kube/status.ts';
 import { AllocationError, type ServiceAllocator } from '../service-allocator.ts';
 import type { KindBehaviour } from './standard.ts';
-import { serviceAdvice } from './warnings.ts';
 
 /** Services get addresses and ports on their way in; the allocator says which are free. */
 export function serviceBehaviour(allocator: ServiceAllocator): KindBehaviour {
@@ -12,7 +11,6 @@ export function serviceBehaviour(allocator: ServiceAllocator): KindBehaviour {
     nameRule: 'dns1035-label',
     allowCreateOnUpdate: true,
     addsFields: true,
-    warnings: serviceAdvice,
     onCreate(service) {
       const { spec } = service;
       if (spec.clusterIP && !spec.clusterIPs) spec.clusterIPs = [spec.clusterIP];

@@ -1,7 +1,8 @@
 import { semanticEqual } from '../../../../kube/json-value.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Strategy, WriteContext } from '../../registry/resource.ts';
-import { validateBuiltin } from '../../validation/index.ts';
+import { checkCel } from '../../admission/policy/check-cel.ts';
+import { validateBuiltin, warnings } from '../../validation/index.ts';
 import type { DecodeObject, ObjectDecoder } from '../decode/decode.ts';
 import { withoutNulls } from './without-nulls.ts';
 
@@ -21,7 +22,6 @@ export interface KindBehaviour {
   resetFields?: Strategy['resetFields'];
   gracePeriod?: Strategy['gracePeriod'];
   defaultPropagation?: Strategy['defaultPropagation'];
-  warnings?: Strategy['warnings'];
   /** `onCreate` and `onUpdate` may add fields: the object is decoded once more, so that fields always stand in the same order. */
   addsFields?: boolean;
   onCreate?: (object: Json, context: WriteContext) => void;
@@ -48,8 +48,10 @@ export function standardStrategy(options: StandardOptions): Strategy {
     decodeLarge: decoder.decodeLarge,
     prepareCreate: (object, context) => prepareCreate(options, object, context),
     prepareUpdate: (object, old, context) => prepareUpdate(options, object, old, context),
-    validateCreate: (object, { subresource }) => validateBuiltin(kind, withoutNulls(object), undefined, { subresource }),
-    validateUpdate: (object, old, { subresource }) => validateBuiltin(kind, withoutNulls(object), withoutNulls(old), { subresource }),
+    validateCreate: (object, { subresource }) => validateBuiltin(kind, withoutNulls(object), undefined, { subresource, checkCel }),
+    validateUpdate: (object, old, { subresource }) =>
+      validateBuiltin(kind, withoutNulls(object), withoutNulls(old), { subresource, checkCel }),
+    warnings: (object, old) => warnings(kind, object, old),
     allowCreateOnUpdate: behaviour.allowCreateOnUpdate ?? false,
     allowUnconditionalUpdate: behaviour.allowUnconditionalUpdate ?? true,
     nameRule: behaviour.nameRule ?? 'dns-subdomain',
@@ -57,7 +59,6 @@ export function standardStrategy(options: StandardOptions): Strategy {
   };
   if (behaviour.gracePeriod) strategy.gracePeriod = behaviour.gracePeriod;
   if (behaviour.defaultPropagation) strategy.defaultPropagation = behaviour.defaultPropagation;
-  if (behaviour.warnings) strategy.warnings = behaviour.warnings;
   return strategy;
 }
 

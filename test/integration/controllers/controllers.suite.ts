@@ -214,5 +214,15 @@ export function controllersSuite(name: string, connect: () => Promise<{ client: 
       await pods.status.patch('p', { type: 'merge', patch: { status: { phase: 'Succeeded' } } });
       await vi.waitFor(async () => expect(await used()).toEqual({ configmaps: '2', pods: '0' }), WAIT);
     });
+
+    test('a quota whose status somebody else wrote is set right', async () => {
+      const namespace = await makeNamespace('meddled');
+      const quotas = client.resource(ResourceQuota, namespace);
+      await quotas.create({ metadata: { name: 'q' }, spec: { hard: { pods: '2' } } });
+      const status = async (): Promise<unknown> => (await quotas.get('q')).status;
+      await vi.waitFor(async () => expect(await status()).toEqual({ hard: { pods: '2' }, used: { pods: '0' } }), WAIT);
+      await quotas.status.patch('q', { type: 'merge', patch: { status: { hard: { pods: '99' } } } });
+      await vi.waitFor(async () => expect(await status()).toEqual({ hard: { pods: '2' }, used: { pods: '0' } }), WAIT);
+    });
   });
 }

@@ -62,9 +62,11 @@ export function resourceQuotaController(environment: Environment, monitors: Reso
     },
   });
   controller.watch(quotas, (change) => {
-    // Our own and admission's writes of `used` change nothing that has to be counted anew.
-    const sameSpec = change.type === 'modified' && semanticEqual(change.object.spec, change.previous.spec);
-    return change.type === 'deleted' || sameSpec ? [] : [keyOf(change.object)];
+    if (change.type === 'deleted') return [];
+    // Our own and admission's writes of `used` change nothing that has to be counted anew. Others may have written `hard`.
+    const { spec, status } = change.object;
+    const settled = change.type === 'modified' && semanticEqual(spec, change.previous.spec) && semanticEqual(status?.hard, spec?.hard);
+    return settled ? [] : [keyOf(change.object)];
   });
   return controller.start();
 }

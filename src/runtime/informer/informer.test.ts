@@ -35,7 +35,7 @@ function setUp(
   const informer = informers.get(ConfigMap);
   const seen: string[] = [];
   informer.onChange((change) => {
-    seen.push(`${change.type} ${change.object.metadata.name}=${change.object.data.value}`);
+    seen.push(`${change.type} ${change.object.metadata.name}=${change.object.data?.value}`);
   });
   return { api, clock, informers, informer, seen, put };
 }

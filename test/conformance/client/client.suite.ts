@@ -73,9 +73,9 @@ export function clientSuite(name: string, connect: () => Promise<{ client: Clien
       const scale = deployments.subresource<KubeObject>('scale');
       expect((await scale.get('scaled')).spec).toEqual({ replicas: 1 });
       await scale.patch('scaled', { type: 'merge', patch: { spec: { replicas: 3 } } });
-      expect((await deployments.get('scaled')).spec.replicas).toBe(3);
+      expect((await deployments.get('scaled')).spec?.replicas).toBe(3);
       await deployments.status.patch('scaled', { type: 'merge', patch: { status: { replicas: 2 } } });
-      expect((await deployments.get('scaled')).status.replicas).toBe(2);
+      expect((await deployments.get('scaled')).status?.replicas).toBe(2);
       await client.resource(ServiceAccount, namespace).create({ metadata: { name: 'robot' } });
       const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { audiences: [] } };
       const token = await client.resource(ServiceAccount, namespace).subresource<KubeObject>('token').create('robot', request);

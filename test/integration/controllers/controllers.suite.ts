@@ -81,8 +81,8 @@ export function controllersSuite(name: string, connect: () => Promise<{ client: 
       await client.resource(Namespace).delete(namespace);
       await vi.waitFor(async () => {
         const { status } = await client.resource(Namespace).get(namespace);
-        expect(status.phase).toBe('Terminating');
-        const condition = (type: string): unknown => status.conditions?.find((one: { type: string }) => one.type === type);
+        expect(status?.phase).toBe('Terminating');
+        const condition = (type: string): unknown => status?.conditions?.find((one: { type: string }) => one.type === type);
         expect(condition('NamespaceContentRemaining')).toMatchObject({
           status: 'True',
           reason: 'SomeResourcesRemain',

@@ -52,7 +52,13 @@ export async function startInMemoryEngine(options: { authority?: () => Authority
     log,
   });
   definitions.start();
-  await ensureObjects(objects, withResources(core.catalog, bootstrapObjects({ port: 443 }).filter(({ kind }) => kind === 'Namespace')));
+  await ensureObjects(
+    objects,
+    withResources(
+      core.catalog,
+      bootstrapObjects({ port: 443 }).filter(({ kind }) => kind === 'Namespace'),
+    ),
+  );
   const user = { name: 'admin', groups: ['system:masters', 'system:authenticated'] };
   const client = createClient(createInMemoryTransport(inProcessHandler(server, user)));
   const controllers = startControllers({

@@ -14,7 +14,7 @@ export function bootstrapTokenController({ client, clock, log, metrics, informer
     namespace: NAMESPACE,
     fieldSelector: `type=${TYPE}`,
     // The token itself has no business in a cache.
-    transform: (secret) => ({ ...secret, data: { expiration: secret.data?.expiration } }),
+    transform: (secret) => ({ ...secret, data: { expiration: secret.data?.expiration ?? '' } }),
   });
   const controller = new Controller({
     name: 'bootstrap-token',

@@ -11,12 +11,15 @@ import type { Environment, Running } from '../environment.ts';
 import { cleanUpAfter } from './clean-up.ts';
 import { KUBELET_CLIENT, kubeletClientObjection, objectionOf, OUR_SIGNERS } from './recognise.ts';
 
+/** A certificate request, as the client reads it. */
+type Request = NonNullable<(typeof CertificateSigningRequest)['objectType']>;
+
 /** Who may have a kubelet's client certificate without a person's approval: a node for itself, a bootstrap token for a node. */
 const AUTOMATIC = [
   {
     subresource: 'selfnodeclient',
     message: 'Auto approving self kubelet client certificate after SubjectAccessReview.',
-    applies: (csr: KubeObject, request: CertificateRequest) => csr.spec.username === request.subject.commonName,
+    applies: (csr: Request, request: CertificateRequest) => csr.spec.username === request.subject.commonName,
   },
   { subresource: 'nodeclient', message: 'Auto approving kubelet client certificate after SubjectAccessReview.', applies: () => true },
 ];
@@ -43,7 +46,7 @@ export function certificatesController(environment: Environment, authority: () =
   return controller.watch(requests, ({ type, object }) => (type === 'deleted' ? [] : [object.metadata.name!])).start();
 }
 
-async function approveOrSign(environment: Environment, csr: KubeObject, authority: () => Authority, signal: AbortSignal): Promise<void> {
+async function approveOrSign(environment: Environment, csr: Request, authority: () => Authority, signal: AbortSignal): Promise<void> {
   const { conditions, certificate } = csr.status ?? {};
   if (certificate || findCondition(conditions, 'Denied') || findCondition(conditions, 'Failed')) return;
   if (!OUR_SIGNERS.includes(csr.spec.signerName)) return;
@@ -53,7 +56,7 @@ async function approveOrSign(environment: Environment, csr: KubeObject, authorit
   else await approveKubelet(environment, csr, request, signal);
 }
 
-async function approveKubelet({ client }: Environment, csr: KubeObject, request: CertificateRequest, signal: AbortSignal): Promise<void> {
+async function approveKubelet({ client }: Environment, csr: Request, request: CertificateRequest, signal: AbortSignal): Promise<void> {
   const { signerName, usages = [], username, uid, groups, extra } = csr.spec;
   if (signerName !== KUBELET_CLIENT || kubeletClientObjection(request, usages) !== undefined) return;
   for (const { subresource, message, applies } of AUTOMATIC) {
@@ -79,7 +82,7 @@ async function approveKubelet({ client }: Environment, csr: KubeObject, request:
 
 async function sign(
   { client, clock }: Environment,
-  csr: KubeObject,
+  csr: Request,
   request: CertificateRequest,
   authority: Authority,
   signal: AbortSignal,
@@ -110,11 +113,11 @@ async function sign(
   await status.update(name, { ...csr, status: { ...csr.status, certificate: encoded } }, { signal });
 }
 
-function withCondition(csr: KubeObject, condition: Json): KubeObject {
+function withCondition(csr: Request, condition: Json): Request {
   return { ...csr, status: { ...csr.status, conditions: [...(csr.status?.conditions ?? []), condition] } };
 }
 
-async function remove({ client }: Environment, csr: KubeObject, signal: AbortSignal): Promise<void> {
+async function remove({ client }: Environment, csr: Request, signal: AbortSignal): Promise<void> {
   const { name, uid } = csr.metadata;
   try {
     await client.resource(CertificateSigningRequest).delete(name!, { preconditions: { uid }, signal });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { ApiSuiteContext } from './suite.ts';
 
 export function deletionSuite({ target, path }: ApiSuiteContext): void {
@@ -88,5 +88,31 @@ export function deletionSuite({ target, path }: ApiSuiteContext): void {
     expect(body.kind).toBe('ConfigMapList');
     const left = (await target().request('GET', `${path('configmaps')}?labelSelector=collect`)).body;
     expect(left.items.map((item: { metadata: { name: string } }) => item.metadata.name)).toEqual(['c-3']);
+  });
+
+  it('a definition that is not established can be deleted', async () => {
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const url = `${definitions}/gadgets.deletion.example.com`;
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    await target().request('POST', definitions, {
+      metadata: { name: 'gadgets.deletion.example.com' },
+      spec: {
+        group: 'deletion.example.com',
+        scope: 'Namespaced',
+        names: { plural: 'gadgets', kind: 'Gadget' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    });
+    const conditions = async () => (await target().request('GET', url)).body.status?.conditions ?? [];
+    await vi.waitFor(
+      async () => expect(await conditions()).toContainEqual(expect.objectContaining({ type: 'Established', status: 'True' })),
+      10_000,
+    );
+    const forget = [{ op: 'add', path: '/status/conditions', value: [{ message: 'forgotten' }] }];
+    const patched = await target().request('PATCH', `${url}/status`, forget, { contentType: 'application/json-patch+json' });
+    expect(patched.status).toBe(200);
+    expect(await conditions()).toEqual([expect.objectContaining({ message: 'forgotten' })]);
+    expect((await target().request('DELETE', url)).status).toBe(200);
+    await vi.waitFor(async () => expect((await target().request('GET', url)).status).toBe(404), 10_000);
   });
 }

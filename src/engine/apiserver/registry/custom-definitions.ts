@@ -135,19 +135,18 @@ export class CustomDefinitions {
   #terminate(definition: CustomResourceDefinition): void {
     if (!(definition.metadata.finalizers ?? []).includes(CUSTOM_RESOURCE_CLEANUP)) return;
     const resource = groupResource(definition);
+    const release = () => this.#write(definition, withoutCleanup, '');
     const finish = () => {
       if (this.#parts.core.store.count(storagePrefix(resource)) > 0) return false;
-      this.#write(
-        definition,
-        (draft) => {
-          draft.metadata.finalizers = (draft.metadata.finalizers ?? []).filter((name) => name !== CUSTOM_RESOURCE_CLEANUP);
-          if (draft.metadata.finalizers.length === 0) delete draft.metadata.finalizers;
-        },
-        '',
-      );
+      release();
       return true;
     };
-    if (!isConditionTrue(definition, 'Established') || finish()) return;
+    if (!isConditionTrue(definition, 'Established') && !this.#served.has(definition.metadata.name!)) {
+      // It never had objects, and nobody else will let it go.
+      release();
+      return;
+    }
+    if (finish()) return;
     if (this.#emptying.has(definition.metadata.uid!)) return;
     this.#emptying.add(definition.metadata.uid!);
     this.#write(definition, (draft) => setCondition(draft, DELETION_IN_PROGRESS, this.#parts.core.now()));
@@ -172,6 +171,12 @@ export class CustomDefinitions {
         if (!isStatusError(error, 'NotFound')) this.#parts.log.error('cannot update a CRD', { crd: definition.metadata.name, error });
       });
   }
+}
+
+function withoutCleanup(draft: CustomResourceDefinition): void {
+  const kept = (draft.metadata.finalizers ?? []).filter((name) => name !== CUSTOM_RESOURCE_CLEANUP);
+  if (kept.length > 0) draft.metadata.finalizers = kept;
+  else delete draft.metadata.finalizers;
 }
 
 function groupResource(definition: CustomResourceDefinition): GroupResource {

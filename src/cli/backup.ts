@@ -21,11 +21,11 @@ export async function backup(options: { kubeconfig: string; file?: string }): Pr
     await pipeline(answer, createWriteStream(partial, { mode: 0o600 }));
     await rename(partial, file);
   } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
+    await rm(partial, { force: true }).catch(() => {});
+    throw new Error(`Cannot write the backup "${file}": ${(error as Error).message}; choose another place`, { cause: error });
   }
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
-  console.log(`Wrote ${file} (${megabytes(bytes)}). It holds Secrets in clear: keep it safe.`);
+  console.log(`Wrote ${file} (${megabytes(bytes)}). It holds Secrets and keys: keep it safe.`);
   console.log(`Restore it into an empty directory with: tenantry restore ${file} --data <dir>`);
 }
 

@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+import { Argument, Command, Option } from 'commander';
+import { LOG_LEVELS } from '../lib/log.ts';
 import { completionScript, SHELLS } from './completion.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
@@ -26,8 +27,8 @@ Start here:
     .option('--data <dir>', DATA_HELP)
     .option('--port <number>', 'port on loopback; 0 picks a free one (default: 6443, or a free one if that is taken)')
     .option('--address <ip>', 'address to listen on; anything but loopback is reachable from outside', '127.0.0.1')
-    .option('--log-level <level>', 'debug, info, warn or error', 'warn')
-    .option('--log-format <format>', 'pretty or json', 'pretty')
+    .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('warn'))
+    .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('pretty'))
     .addHelpText(
       'after',
       `
@@ -59,7 +60,7 @@ Examples:
     .description('say whether an instance runs, and how it is')
     .option('--data <dir>', DATA_HELP)
     .option('--kubeconfig <file>', 'ask this cluster instead')
-    .option('-o, --output <format>', 'text or json', 'text')
+    .addOption(new Option('-o, --output <format>', 'how to say it').choices(['text', 'json']).default('text'))
     .action(async (options) => {
       const { status } = await import('../cli/status.ts');
       await status({ kubeconfig: options.kubeconfig ?? kubeconfigPath(dataDirectory(options.data)), output: options.output });
@@ -105,7 +106,7 @@ Example:
 
   program
     .command('completion')
-    .argument('<shell>', SHELLS.join(', '))
+    .addArgument(new Argument('<shell>', 'the shell you type in').choices(SHELLS))
     .description('print a completion script for your shell')
     .addHelpText('after', '\nExamples:\n  $ source <(tenantry completion bash)\n  $ tenantry completion fish | source')
     .action((shell) => {
@@ -114,6 +115,6 @@ Example:
   return program;
 }
 
-tenantryProgram()
-  .parseAsync()
-  .catch((error: unknown) => reportFailure('tenantry', error));
+const program = tenantryProgram();
+if (process.argv.length <= 2) program.outputHelp();
+else program.parseAsync().catch((error: unknown) => reportFailure('tenantry', error));

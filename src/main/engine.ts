@@ -55,7 +55,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const isNew = !existsSync(join(data, 'store'));
   const pki = await ensurePki(join(data, 'pki'), { addresses: [options.address], clock: realClock });
   const store = await openStore(join(data, 'store'), {
-    address: `${options.address}:${options.port}`,
     sealing: {
       prefixes: ['core/secrets/'],
       sealer: createSealer(pki.encryptionKeys.map(({ id, key }) => ({ id, secret: key }))),

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { completionScript, SHELLS } from './completion.ts';
 import { productVersion } from './product-version.ts';
 import { reportFailure } from './report-failure.ts';
@@ -15,10 +15,11 @@ program
 
 program
   .command('completion')
-  .argument('<shell>', SHELLS.join(', '))
+  .addArgument(new Argument('<shell>', 'the shell you type in').choices(SHELLS))
   .description('print a completion script for your shell')
   .action((shell) => {
     process.stdout.write(completionScript(shell, program));
   });
 
-program.parseAsync().catch((error: unknown) => reportFailure('krt', error));
+if (process.argv.length <= 2) program.outputHelp();
+else program.parseAsync().catch((error: unknown) => reportFailure('krt', error));

@@ -1,7 +1,9 @@
+import { isIP } from 'node:net';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
+import { prepareDataDirectory, startFailure } from './start-failure.ts';
 
 export interface UpOptions {
   data: string;
@@ -15,16 +17,29 @@ const DEFAULT_PORT = 6443;
 
 /** `tenantry up`: starts the engine, says what it made and how to use it, and runs until it is told to stop. */
 export async function up(options: UpOptions): Promise<void> {
+  const port = portOf(options.port);
+  const log = createLog({ level: levelOf(options.logLevel), format: options.logFormat === 'json' ? 'json' : 'pretty' });
+  checkAddress(options.address);
+  await prepareDataDirectory(options.data);
   const engine = await startEngine({
     data: options.data,
     address: options.address,
-    port: portOf(options.port),
+    port,
     fallBackToFreePort: options.port === undefined,
     version: productVersion(),
-    log: createLog({ level: levelOf(options.logLevel), format: options.logFormat === 'json' ? 'json' : 'pretty' }),
+    log,
+  }).catch((error: unknown) => {
+    throw startFailure(error, options.data);
   });
   process.stdout.write(greeting(engine, options));
   await stopped(engine);
+}
+
+function checkAddress(address: string): void {
+  if (isIP(address) !== 0) return;
+  throw new Error(
+    `Cannot listen on "${address}": it is not an IP address; give one, such as 127.0.0.1, or 0.0.0.0 for all of this machine`,
+  );
 }
 
 function portOf(text: string | undefined): number {

@@ -92,8 +92,7 @@ async function ensureAuthority(files: KeyFiles, name: string, commonName: string
 }
 
 function presentAuthority(path: string, certificatePem: string, keyPem: string, now: number): CertificateFile {
-  const certificate = new X509Certificate(certificatePem);
-  const key = createPrivateKey(keyPem);
+  const { certificate, key } = readAuthority(path, certificatePem, keyPem);
   if (!certificate.checkPrivateKey(key)) {
     throw new Error(`Cannot use authority "${path}": the key beside it belongs to another certificate; restore both files from one backup`);
   }
@@ -101,6 +100,16 @@ function presentAuthority(path: string, certificatePem: string, keyPem: string, 
     throw new Error(`Cannot use authority "${path}": it expired at ${certificate.validTo}; remove it and its key to make a new one`);
   }
   return { certificatePem, keyPem, certificate, key };
+}
+
+function readAuthority(path: string, certificatePem: string, keyPem: string): Pick<CertificateFile, 'certificate' | 'key'> {
+  try {
+    return { certificate: new X509Certificate(certificatePem), key: createPrivateKey(keyPem) };
+  } catch (error) {
+    throw new Error(`Cannot use authority "${path}": it or the key beside it is damaged; restore both files from one backup`, {
+      cause: error,
+    });
+  }
 }
 
 async function ensureLeaf(

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
+import { binary } from '../../test/cluster/binaries.ts';
 import { startControlPlane } from '../../test/cluster/control-plane.ts';
 import { calibrate } from './calibration.ts';
 import type { Target } from './http-client.ts';
@@ -18,6 +19,8 @@ const here = dirname(fileURLToPath(import.meta.url));
 
 interface Peer {
   name: string;
+  /** Stops and starts again on the same data; milliseconds until it is ready. */
+  restart?(): Promise<number>;
   target: Target;
   startMs: number;
   restMb: number;
@@ -48,7 +51,7 @@ function processTree(root: number): number[] {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-export async function startEmbedded(data: string): Promise<{ child: ChildProcess; startMs: number; kubeconfig: string }> {
+async function startEmbedded(data: string): Promise<{ child: ChildProcess; startMs: number; kubeconfig: string }> {
   const started = performance.now();
   const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', data, '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] });
   await new Promise<void>((resolve, reject) => {
@@ -63,9 +66,9 @@ export async function startEmbedded(data: string): Promise<{ child: ChildProcess
 }
 
 /** A client that RBAC has to judge: a ServiceAccount bound to cluster-admin, with a token, made the same way on both. */
-async function benchToken(admin: Target | { kubeconfig: string }, kubeconfig: string): Promise<string> {
-  void admin;
-  const kubectl = (...args: string[]) => execute('kubectl', ['--kubeconfig', kubeconfig, ...args]);
+async function benchToken(kubeconfig: string): Promise<string> {
+  const command = await binary('kubectl');
+  const kubectl = (...args: string[]) => execute(command, ['--kubeconfig', kubeconfig, ...args]);
   await kubectl('create', 'namespace', 'bench');
   await kubectl('create', 'serviceaccount', 'bench', '-n', 'bench');
   await kubectl('create', 'clusterrolebinding', 'bench', '--clusterrole=cluster-admin', '--serviceaccount=bench:bench');
@@ -79,12 +82,16 @@ async function targetOf(kubeconfig: string): Promise<Target> {
   const ca = cluster['certificate-authority-data']
     ? Buffer.from(cluster['certificate-authority-data'], 'base64').toString('utf8')
     : readFileSync(cluster['certificate-authority'], 'utf8');
-  return { host: url.hostname, port: Number(url.port), ca, token: await benchToken({ kubeconfig }, kubeconfig) };
+  return { host: url.hostname, port: Number(url.port), ca, token: await benchToken(kubeconfig) };
 }
 
 async function embedded(): Promise<Peer> {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-bench-data-'));
-  const { child, startMs, kubeconfig } = await startEmbedded(data);
+  let { child, startMs, kubeconfig } = await startEmbedded(data);
+  const end = async () => {
+    child.kill('SIGTERM');
+    await new Promise((resolve) => child.once('exit', resolve));
+  };
   await pause(3000);
   const restMb = residentMb(processTree(child.pid!));
   return {
@@ -92,9 +99,14 @@ async function embedded(): Promise<Peer> {
     target: await targetOf(kubeconfig),
     startMs,
     restMb,
+    restart: async () => {
+      await end();
+      const again = await startEmbedded(data);
+      child = again.child;
+      return again.startMs;
+    },
     stop: async () => {
-      child.kill('SIGTERM');
-      await new Promise((resolve) => child.once('exit', resolve));
+      await end();
       rmSync(data, { recursive: true, force: true });
     },
   };
@@ -140,7 +152,23 @@ async function run(peer: Peer): Promise<Measures> {
   measures['list 2,000 by label (ms)'] = (await measure(peer, 'list', 'measured', 15)).milliseconds!;
   measures['start to ready (ms)'] = peer.startMs;
   measures['memory at rest (MB)'] = peer.restMb;
+  if (peer.restart !== undefined) await growth(peer, peer.restart, measures);
   return measures;
+}
+
+/** What must not grow with unrelated objects, and what may: the time to read them all again. */
+async function growth(peer: Peer, restart: () => Promise<number>, measures: Measures): Promise<void> {
+  const createP50 = async (namespace: string) => {
+    await createNamespace(peer, namespace);
+    return (await measure(peer, 'create', namespace, 2000)).p50!;
+  };
+  measures['create p50, few objects (ms)'] = await createP50('few');
+  for (let i = 0; i < 9; i++) {
+    await createNamespace(peer, `bulk-${i}`);
+    await measure(peer, 'create', `bulk-${i}`, 10_000);
+  }
+  measures['create p50, 100,000 objects (ms)'] = await createP50('many');
+  measures['restart, 100,000 objects (ms)'] = await restart();
 }
 
 const BARS: Record<string, string> = {
@@ -151,6 +179,8 @@ const BARS: Record<string, string> = {
   'list 2,000 by label (ms)': '<= 0.5x',
   'start to ready (ms)': '<= 600',
   'memory at rest (MB)': '<= 120',
+  'create p50, 100,000 objects (ms)': 'as with few',
+  'restart, 100,000 objects (ms)': '<= 3000',
 };
 
 console.log(calibrate());
@@ -165,13 +195,13 @@ for (const start of process.argv.includes('--embedded-only') ? [embedded] : [rea
 }
 const ours = results[results.length - 1];
 const theirs = results.length > 1 ? results[0] : undefined;
-console.log(`${'measure'.padEnd(28)}${'real'.padStart(12)}${'tenantry'.padStart(12)}${'ratio'.padStart(9)}  bar`);
+console.log(`${'measure'.padEnd(34)}${'real'.padStart(12)}${'tenantry'.padStart(12)}${'ratio'.padStart(9)}  bar`);
 for (const [name, value] of Object.entries(ours)) {
   const other = theirs?.[name];
   const ratio = other === undefined ? '' : `${(value / other).toFixed(2)}x`;
   const shown = other === undefined ? '' : other.toFixed(other < 100 ? 1 : 0);
   console.log(
-    `${name.padEnd(28)}${shown.padStart(12)}${value.toFixed(value < 100 ? 1 : 0).padStart(12)}${ratio.padStart(9)}  ${BARS[name] ?? ''}`,
+    `${name.padEnd(34)}${shown.padStart(12)}${value.toFixed(value < 100 ? 1 : 0).padStart(12)}${ratio.padStart(9)}  ${BARS[name] ?? ''}`,
   );
 }
 console.log(calibrate());

@@ -7,6 +7,9 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 /** What may stand in a socket's queue before a watch counts as slow and goes on from its cursor instead. */
 const WATCH_BUFFER_BYTES = 1024 * 1024;
 
+/** What may stand in a socket's queue before a list waits for its reader: enough to keep the socket busy while the next slice is made. */
+const LIST_BUFFER_BYTES = 2 * 1024 * 1024;
+
 type Headers = Record<string, string | number | string[]>;
 
 /** Writes an answer to a socket. Resolves when everything is handed over (for a watch: when it has ended). */
@@ -45,7 +48,8 @@ async function writeList(response: NodeResponse, status: number, headers: Header
   const closed = closedPromise(response);
   for await (const chunk of list.chunks()) {
     if (response.writableEnded || response.destroyed) return;
-    if (!(response as ServerResponse).write(chunk)) await Promise.race([drainPromise(response), closed]);
+    const flowing = (response as ServerResponse).write(chunk);
+    if (!flowing && queued(response) > LIST_BUFFER_BYTES) await Promise.race([drainPromise(response), closed]);
     else await new Promise(setImmediate);
   }
   (response as ServerResponse).end();

@@ -33,7 +33,7 @@ export function startFailure(error: unknown, data: string): unknown {
     const server = serverIn(kubeconfigPath(data));
     return server === undefined ? error : new Error(`${error.message}\n(it serves ${server})`, { cause: error });
   }
-  if (error instanceof SealError) {
+  if (error instanceof Error && (error instanceof SealError || error.cause instanceof SealError)) {
     const keys = join(data, 'pki', 'encryption.key');
     return new Error(`${error.message}\n(the keys are the lines of ${keys}: put the missing one back, below the others)`, { cause: error });
   }

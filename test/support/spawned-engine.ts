@@ -8,8 +8,8 @@ export interface SpawnedEngine {
   pid: number;
   /** kill -9, and wait until it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM, and wait; resolves to the exit code. */
-  stop(): Promise<number | null>;
+  /** SIGTERM (or another signal), and wait; resolves to the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** `tenantry up` as a process of its own, as a user starts it. */
@@ -29,11 +29,14 @@ export async function spawnEngine(data: string, options: { env?: Record<string, 
     close: () => Promise.resolve(),
   });
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    if (child.exitCode === null && child.signalCode === null) {
+      const exited = new Promise((resolve) => void child.once('exit', resolve));
+      child.kill(signal);
+      await exited;
+    }
+    // Connections stay open until here: a server has to stop with clients on it.
     await target.close();
-    if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
-    const exited = new Promise<number | null>((resolve) => void child.once('exit', (code) => resolve(code)));
-    child.kill(signal);
-    return exited;
+    return child.exitCode;
   };
   return {
     target,
@@ -41,7 +44,7 @@ export async function spawnEngine(data: string, options: { env?: Record<string, 
     kill: async () => {
       await end('SIGKILL');
     },
-    stop: () => end('SIGTERM'),
+    stop: (signal = 'SIGTERM') => end(signal),
   };
 }
 

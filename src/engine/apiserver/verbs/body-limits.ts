@@ -10,7 +10,7 @@ export const LISTING_VALUE_LIMIT = 20_000;
 /** Definitions and the objects they define are decoded and checked in slices. A CRD of 730 KB has some 20,000 values. */
 export const SLICED_VALUE_LIMIT = 60_000;
 const MAX_DEPTH = 1000;
-/** Below this not even the densest text holds enough values to be noticed. */
+/** Below this not even the densest text holds enough values to be noticed; above it a write gets a turn of its own. */
 export const UNMEASURED_BYTES = 16 * 1024;
 const SLICE_BYTES = 256 * 1024;
 /** Escape sequences cost a fraction of a value each. */
@@ -19,11 +19,21 @@ const ESCAPES_PER_VALUE = 8;
 const NOTICEABLE_VALUES = 2000;
 export const NOTICEABLE_BYTES = 256 * 1024;
 
-/** Lets everybody else have a turn. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Lets everybody else have a turn. Of those who wait here, each turn of the event loop lets one go on: ten large requests that
+ * arrive together must not do their next step in the same turn.
+ */
 export function breathe(): Promise<void> {
   return new Promise((resolve) => {
-    setImmediate(resolve);
+    if (waiting.push(resolve) === 1) setImmediate(nextBreath);
   });
+}
+
+function nextBreath(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(nextBreath);
 }
 
 /** Walks JSON text without building anything, as far as needed to know what it would cost. Good and bad text are the same to it. */
@@ -80,7 +90,7 @@ export async function measureJson(bytes: Uint8Array, limit: number): Promise<boo
   const size = bytes.byteLength;
   const measure = new JsonMeasure();
   for (let from = 0; from < size; from += SLICE_BYTES) {
-    if (from > 0) await breathe();
+    await breathe();
     measure.take(bytes, from, Math.min(size, from + SLICE_BYTES), limit);
   }
   return measure.values > NOTICEABLE_VALUES || size > NOTICEABLE_BYTES;

@@ -166,7 +166,8 @@ async function apply(
       return applied;
     };
     if (!request.large) return finish(applyConfiguration(live, config, how));
-    return runInSlices(applySteps(live, config, how)).then((applied) => {
+    return runInSlices(applySteps(live, config, how)).then(async (applied) => {
+      await breathe();
       refuseGrowth(resource, applied);
       return finish(applied);
     });

@@ -68,6 +68,7 @@ async function attemptUpdate(
   const old = oldOrPromise instanceof Promise ? await oldOrPromise : oldOrPromise;
   const changed = update.change(old);
   const wanted = changed instanceof Promise ? await changed : changed;
+  if (request.large) await breathe();
   checkIdentity(core, resource, request, wanted, entry);
 
   const admission = admissionRequest(resource, request, {
@@ -96,7 +97,8 @@ async function attemptUpdate(
     const validating = core.admission.validate(admission);
     if (validating !== undefined) await validating;
     keepTimesIfUnchanged(old, next);
-    return await write(core, resource, key, entry, next, dryRun);
+    if (request.large) await breathe();
+    return await write(core, resource, key, entry, next, { dryRun, large: request.large === true });
   } catch (error) {
     core.admission.abandon(admission);
     throw error;
@@ -174,7 +176,14 @@ function prepare(
   return request.large ? breathe() : undefined;
 }
 
-async function write(core: ServerCore, resource: Resource, key: string, entry: Entry, next: KubeObject, dryRun: boolean): Promise<Updated> {
+async function write(
+  core: ServerCore,
+  resource: Resource,
+  key: string,
+  entry: Entry,
+  next: KubeObject,
+  { dryRun, large }: { dryRun: boolean; large: boolean },
+): Promise<Updated> {
   const converting = toStored(resource, next);
   const stored = converting instanceof Promise ? await converting : converting;
   if (isRemovable(resource, stored)) {
@@ -186,6 +195,7 @@ async function write(core: ServerCore, resource: Resource, key: string, entry: E
     return { entry: await durable(core, key, entry) };
   }
   if (dryRun) return { object: canonical(next) };
+  if (large) await breathe();
   return { entry: await persist(core, resource, key, entry.revision, stored) };
 }
 

@@ -25,8 +25,29 @@ interface Beginning {
   announceEnd: boolean;
 }
 
+/** Far more than one user's informers need; each open watch costs some kilobytes of memory. */
+const MAX_WATCHES_PER_USER = 5000;
+
+const openWatches = new WeakMap<object, Map<string, number>>();
+
+/** Counts a user's open watches. @returns what to call when it ends */
+function countWatch(core: ServerCore, user: string): () => void {
+  let counts = openWatches.get(core.hub);
+  if (counts === undefined) openWatches.set(core.hub, (counts = new Map<string, number>()));
+  counts.set(user, (counts.get(user) ?? 0) + 1);
+  let ended = false;
+  return () => {
+    if (ended) return;
+    ended = true;
+    const left = counts.get(user)! - 1;
+    if (left === 0) counts.delete(user);
+    else counts.set(user, left);
+  };
+}
+
 export function watch(core: ServerCore, resource: Resource, request: ApiRequest): ApiResponse {
   const { query } = request;
+  if ((openWatches.get(core.hub)?.get(request.user.name) ?? 0) >= MAX_WATCHES_PER_USER) throw watchLimitError();
   validateListOptions(query, true);
   const presenter = presenterFor(core, resource, request);
   const filter = selectionOf(core, resource, request);
@@ -36,12 +57,14 @@ export function watch(core: ServerCore, resource: Resource, request: ApiRequest)
   const bookmarks = isTrue(query.get('allowWatchBookmarks'));
 
   const open = <Chunk>(renderer: FrameRenderer<Chunk>, representation: string, sink: Sink<Chunk>): (() => void) => {
+    const uncount = countWatch(core, request.user.name);
     const watcher = startWatcher(core, { filter, renderer, representation, beginning, bookmarks }, sink);
     // The server ends every watch in the end, so that clients spread over replicas and stale ones go away.
     const timer = setTimeout(() => watcher.cut(), timeoutMs);
     timer.unref();
     return () => {
       clearTimeout(timer);
+      uncount();
       watcher.stop();
     };
   };
@@ -125,6 +148,8 @@ async function* initialState<Chunk>(
   if (announceEnd) yield renderer.bookmark(revision, INITIAL_EVENTS_END);
 }
 
-export function watchLimitError(): Error {
-  return failure('TooManyRequests', 'Too many watches are open for this user; close some and try again', { retryAfterSeconds: 5 });
+function watchLimitError(): Error {
+  return failure('TooManyRequests', `this user has ${MAX_WATCHES_PER_USER} watches open already, please close some and try again later`, {
+    retryAfterSeconds: 5,
+  });
 }

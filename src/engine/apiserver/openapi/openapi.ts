@@ -125,6 +125,7 @@ export class OpenApi {
   async #v3(path: string): Promise<Document | undefined> {
     const known = this.#documents.get(path);
     if (known !== undefined) return known;
+    const generation = this.#parts.generation();
     const foreign = this.#parts.foreign().find((candidate) => candidate.path === path);
     const custom = this.#customByPath().get(path);
     let document: Document | undefined;
@@ -137,7 +138,8 @@ export class OpenApi {
       // Built-in documents are large and rarely asked for: unpack again rather than hold megabytes.
       return document;
     }
-    this.#documents.set(path, document);
+    // What was read before a definition changed must not be kept as what is true behind it.
+    if (generation === this.#parts.generation()) this.#documents.set(path, document);
     return document;
   }
 

@@ -87,7 +87,7 @@ describe('a CustomResourceDefinition', () => {
       'spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string"',
     ],
   ])('refuses %s', async (_name, spec, complaint) => {
-    expect(await fails('apply -f -', widget(spec))).toContain(complaint);
+    expect(await fails('replace -f -', widget(spec))).toContain(complaint);
   });
 
   test('keeps status and spec apart', async () => {

@@ -9,6 +9,7 @@ const COMMIT_BYTES = 1024 * 1024;
 const COMMIT_WRITES = 2048;
 
 interface QueuedWrite extends StagedWrite {
+  readonly written: Promise<Entry>;
   readonly resolve: (entry: Entry) => void;
   readonly reject: (error: StoreError) => void;
 }
@@ -24,6 +25,8 @@ export class StagedStore implements Store {
   readonly #staged = new Map<string, Version>();
   readonly #listeners = new Set<(events: readonly StoreEvent[]) => void>();
   #queue: QueuedWrite[] = [];
+  /** What is being made durable now. */
+  #inCommit: readonly QueuedWrite[] = [];
   #tasks: (() => Promise<void>)[] = [];
   #stagedRevision: number;
   #committing: Promise<void> | undefined;
@@ -51,6 +54,14 @@ export class StagedStore implements Store {
     const staged = this.#staged.get(key);
     if (!staged) return this.#view.get(key);
     return staged.removed ? undefined : staged;
+  }
+
+  durable(entry: Entry): Entry | Promise<Entry> {
+    const isIt = ({ version }: QueuedWrite): boolean => version === entry;
+    const waiting = this.#inCommit.find(isIt) ?? this.#queue.find(isIt);
+    if (waiting) return waiting.written;
+    if (this.#view.holds(entry as Version)) return entry;
+    return Promise.reject(new StoreError('WriteFailed', `Cannot write "${entry.key}": the commit it waited for was refused; retry`));
   }
 
   range(prefix: string, options?: RangeOptions): Range {
@@ -124,10 +135,14 @@ export class StagedStore implements Store {
     this.#stagedRevision = revision;
     const version = new Version(key, bytes, revision, latest ? latest.createdRevision : revision, removed, attachment);
     this.#staged.set(key, version);
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ version, stored, resolve, reject });
-      this.#committing ??= this.#commitAll();
+    let resolve!: QueuedWrite['resolve'];
+    let reject!: QueuedWrite['reject'];
+    const written = new Promise<Entry>((...settle) => {
+      [resolve, reject] = settle;
     });
+    this.#queue.push({ version, stored, written, resolve, reject });
+    this.#committing ??= this.#commitAll();
+    return written;
   }
 
   async #commitAll(): Promise<void> {
@@ -138,6 +153,7 @@ export class StagedStore implements Store {
       if (task) await task();
       if (this.#queue.length === 0) continue;
       const writes = this.#takeBatch();
+      this.#inCommit = writes;
       try {
         await this.#journal.commit(writes);
       } catch (error) {
@@ -159,6 +175,7 @@ export class StagedStore implements Store {
   }
 
   #settle(writes: readonly QueuedWrite[]): void {
+    this.#inCommit = [];
     const events: StoreEvent[] = [];
     for (const { version } of writes) {
       events.push(this.#view.apply(version));
@@ -181,6 +198,7 @@ export class StagedStore implements Store {
   /** What was queued behind the failed writes was made from states that will never exist, so it goes with them. */
   #refuse(failed: readonly QueuedWrite[], error: StoreError): void {
     const behind = this.#queue;
+    this.#inCommit = [];
     this.#queue = [];
     this.#staged.clear();
     this.#stagedRevision = this.#view.revision;

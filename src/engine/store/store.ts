@@ -17,6 +17,8 @@ export interface Store {
   get(key: string): Entry | undefined;
   /** Like `get`, and also sees writes that wait for their commit. */
   latest(key: string): Entry | undefined;
+  /** The version that `latest` gave, once it is durable; rejects with what its writer is told when its commit was refused. */
+  durable(entry: Entry): Entry | Promise<Entry>;
   range(prefix: string, options?: RangeOptions): Range;
   /** How many live keys there are under a prefix (behind `after`, if given), without listing them. */
   count(prefix: string, after?: string): number;

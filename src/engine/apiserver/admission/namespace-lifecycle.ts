@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../kube/object.ts';
 import { notFoundError } from '../../../kube/status.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 import type { AdmissionPlugin, AdmissionRequest } from './admission.ts';
@@ -18,11 +19,15 @@ export function namespaceLifecycle(reader: ObjectReader): AdmissionPlugin {
       if (isNamespaceResource(request)) return refuseImmortal(request);
       // Whoever may not know whether a namespace exists must not learn it from an access review.
       if (isOn(request, 'authorization.k8s.io', 'localsubjectaccessreviews')) return;
-      const namespace = reader.get(NAMESPACES, '', request.namespace);
-      if (!namespace) throw notFoundError(NAMESPACES, request.namespace);
-      if (request.operation === 'CREATE' && namespace.status?.phase === 'Terminating') throw terminating(request);
+      refuseAbsentOrLeaving(reader.get(NAMESPACES, '', request.namespace), request);
     },
   };
+}
+
+/** @throws StatusError when the namespace of a write is not there, or is going and the write would add to it. */
+export function refuseAbsentOrLeaving(namespace: KubeObject | undefined, request: AdmissionRequest): void {
+  if (!namespace) throw notFoundError(NAMESPACES, request.namespace);
+  if (request.operation === 'CREATE' && namespace.status?.phase === 'Terminating') throw terminating(request);
 }
 
 function refuseImmortal(request: AdmissionRequest): void {

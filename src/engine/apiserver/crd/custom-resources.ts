@@ -91,11 +91,20 @@ function conversions(
 ): Pick<Resource, 'toStorage' | 'fromStorage'> {
   const apiVersion = (name: string): string => `${definition.spec.group}/${name}`;
   const read = (object: KubeObject, name: string): KubeObject => strategy.decode(object, name);
+  const byWebhook = definition.spec.conversion?.strategy === 'Webhook' && convert !== undefined;
   if (version === storage) {
     if ((definition.metadata.generation ?? 1) <= 1) return {};
-    return { fromStorage: (object) => read(deepCopy(object), version) };
+    // Objects stay in the version that was the storage version when they were written.
+    const isForeign = (object: KubeObject): boolean => object.apiVersion !== apiVersion(version);
+    if (!byWebhook) return { fromStorage: (object) => read(convertByName(object, apiVersion(version)), version) };
+    return {
+      fromStorage: (object) =>
+        isForeign(object)
+          ? convertByWebhook(definition, object, apiVersion(version), convert).then((converted) => read(converted, version))
+          : read(deepCopy(object), version),
+    };
   }
-  if (definition.spec.conversion?.strategy !== 'Webhook' || convert === undefined) {
+  if (!byWebhook) {
     return {
       toStorage: (object) => read(convertByName(object, apiVersion(storage)), storage),
       fromStorage: (object) => read(convertByName(object, apiVersion(version)), version),

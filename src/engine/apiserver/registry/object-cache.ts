@@ -5,8 +5,8 @@ import type { Resource } from './resource.ts';
 /** What is known of a stored version without parsing its bytes again. Lives as the entry's attachment. */
 export interface KnownObject {
   labels: Record<string, string> | undefined;
-  /** Values of the resource's selectable fields; made when a selector first asks. */
-  fields?: Record<string, string>;
+  /** Values of selectable fields, by path; each made when a selector first asks for it. */
+  fields?: Map<string, string>;
   /** The parsed object while it is in the cache. Shared: nobody edits it. */
   object?: KubeObject;
 }
@@ -43,14 +43,12 @@ export class ObjectCache {
     return (entry.attachment as KnownObject | undefined)?.object ?? this.#parse(entry);
   }
 
-  fields(entry: Entry, resource: Resource): Record<string, string> {
-    const known = this.known(entry);
-    if (known.fields === undefined) {
-      const object = this.object(entry);
-      known.fields = {};
-      for (const [path, read] of Object.entries(resource.selectableFields)) known.fields[path] = read(object);
-    }
-    return known.fields;
+  /** One selectable field. Which there are differs between the versions of a custom resource, and with every change of its definition. */
+  field(entry: Entry, resource: Resource, path: string): string {
+    const fields = (this.known(entry).fields ??= new Map<string, string>());
+    let value = fields.get(path);
+    if (value === undefined) fields.set(path, (value = resource.selectableFields[path]?.(this.object(entry)) ?? ''));
+    return value;
   }
 
   /** A private copy that the caller may edit. */

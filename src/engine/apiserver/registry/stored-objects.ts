@@ -60,7 +60,9 @@ export class StoredObjects implements ObjectWriter {
     const { name = '', namespace = '' } = draft.metadata;
     if (errors.length > 0) throw invalidError(resource, name, errors);
     try {
-      return core.cache.object(await persist(core as ServerCore, resource, storageKey(resource, namespace, name), 0, canonical(draft)));
+      return core.cache.object(
+        await persist(core as ServerCore, resource, storageKey(resource, namespace, name), undefined, canonical(draft)),
+      );
     } catch (error) {
       throw isConflict(error) ? alreadyExistsError(resource, name) : error;
     }
@@ -84,9 +86,9 @@ export class StoredObjects implements ObjectWriter {
     resource.strategy.prepareUpdate(draft, old, this.#context(resource, subresource ?? ''));
     keepSystemFields(draft.metadata, old.metadata);
     const stored = canonical(draft);
-    if (isRemovable(resource, stored)) return core.cache.object(await persistRemoval(core, resource, key, entry.revision, stored));
+    if (isRemovable(resource, stored)) return core.cache.object(await persistRemoval(core, resource, key, entry, stored));
     if (isUnchanged(entry, stored)) return old;
-    return core.cache.object(await persist(core, resource, key, entry.revision, stored));
+    return core.cache.object(await persist(core, resource, key, entry, stored));
   }
 
   async delete(groupResource: GroupResource, namespace: string, name: string): Promise<void> {
@@ -95,7 +97,7 @@ export class StoredObjects implements ObjectWriter {
     const key = storageKey(resource, namespace, name);
     const entry = core.store.latest(key);
     if (entry === undefined) throw notFoundError(resource, name);
-    await persistRemoval(core, resource, key, entry.revision, core.cache.draft(entry));
+    await persistRemoval(core, resource, key, entry, core.cache.draft(entry));
   }
 
   #known(resource: GroupResource): Resource {

@@ -3,6 +3,8 @@ import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validatio
 import type { KubeObject } from '../../../kube/object.ts';
 import { alreadyExistsError, failure, forbiddenError, invalidError } from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
+import type { AdmissionRequest } from '../admission/admission.ts';
+import { refuseAbsentOrLeaving } from '../admission/namespace-lifecycle.ts';
 import { restoreManagedFields } from '../apply/after-admission.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
@@ -70,6 +72,7 @@ export async function createObject(
       restoreManagedFields(object, draft.metadata.managedFields, admission.warn);
     }
     if (request.large) await breathe();
+    const generated = !object.metadata.name;
     const preparing = prepare(core, resource, request, object);
     if (preparing !== undefined) await preparing;
     admission.object = object;
@@ -79,7 +82,7 @@ export async function createObject(
     if (object.metadata.resourceVersion) {
       throw failure('', 'resourceVersion should not be set on objects to be created', undefined, 500);
     }
-    return await store(core, resource, object, dryRun);
+    return await store(core, resource, admission, generated);
   } catch (error) {
     core.admission.abandon(admission);
     throw error;
@@ -112,15 +115,15 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, obje
 async function store(
   core: ServerCore,
   resource: Resource,
-  object: KubeObject,
-  dryRun: boolean,
+  admission: AdmissionRequest,
+  generated: boolean,
 ): Promise<{ entry: Entry } | { object: KubeObject }> {
+  const object = admission.object!;
   const namespace = object.metadata.namespace ?? '';
-  const generated = object.metadata.generateName !== undefined && object.metadata.name !== object.metadata.generateName;
   for (let attempt = 1; ; attempt++) {
     const name = object.metadata.name!;
     const key = storageKey(resource, namespace, name);
-    if (dryRun) {
+    if (admission.dryRun) {
       if (core.store.latest(key) !== undefined) throw alreadyExistsError(resource, name);
       const shown = canonical(object);
       delete shown.metadata.resourceVersion;
@@ -128,13 +131,22 @@ async function store(
     }
     const converting = toStored(resource, object);
     const stored = converting instanceof Promise ? await converting : converting;
+    if (resource.namespaced) refuseLateForNamespace(core, admission);
     try {
-      return { entry: await persist(core, resource, key, 0, stored) };
+      return { entry: await persist(core, resource, key, undefined, stored) };
     } catch (error) {
       if (!isConflict(error)) throw error;
-      const retry = generated && attempt < NAME_ATTEMPTS && name.startsWith(object.metadata.generateName!.slice(0, MAX_GENERATED_PREFIX));
-      if (!retry) throw alreadyExistsError(resource, name);
+      if (!generated || attempt >= NAME_ATTEMPTS) throw alreadyExistsError(resource, name);
       object.metadata.name = object.metadata.generateName!.slice(0, MAX_GENERATED_PREFIX) + core.randomSuffix();
     }
   }
+}
+
+/**
+ * The namespace may have begun to go while admission waited. Asked for once more in the turn of the write: what stands behind the end of its
+ * namespace in the log would be seen by nobody who empties it.
+ */
+function refuseLateForNamespace(core: ServerCore, admission: AdmissionRequest): void {
+  const entry = core.store.latest(`core/namespaces/${admission.namespace}`);
+  refuseAbsentOrLeaving(entry && core.cache.object(entry), admission);
 }

@@ -1,5 +1,6 @@
 import type { GroupResource } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
+import type { Admission } from '../admission/chain.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import { SUPERUSER_GROUP } from '../auth/user.ts';
 import { storagePrefix } from '../registry/keys.ts';
@@ -46,15 +47,18 @@ async function deleteEntry(
   }
 }
 
-/** Deletes every object of a resource on behalf of the server itself, finalizers and admission respected. */
+const NO_ADMISSION: Admission = { mutate() {}, validate() {}, abandon() {} };
+
+/** Deletes every object of a resource on behalf of the server itself: finalizers are respected, admission is not asked, as in Kubernetes. */
 export async function deleteAllObjects(core: ServerCore, groupResource: GroupResource): Promise<void> {
   const resource = core.catalog.stored(groupResource);
   if (resource === undefined) return;
   const { entries } = await collect(core.store, { keyPrefix: storagePrefix(resource.storage), exact: false, identity: '' }, { limit: 0 });
   const request = serverRequest(resource);
+  const unchecked: ServerCore = { ...core, admission: NO_ADMISSION };
   const options: ParsedDeleteOptions = { kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' };
   for (let start = 0; start < entries.length; start += PARALLEL) {
-    await Promise.all(entries.slice(start, start + PARALLEL).map((entry) => deleteEntry(core, resource, request, entry, options)));
+    await Promise.all(entries.slice(start, start + PARALLEL).map((entry) => deleteEntry(unchecked, resource, request, entry, options)));
   }
 }
 

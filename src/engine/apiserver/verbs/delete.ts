@@ -1,6 +1,6 @@
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
-import { conflictError, notFoundError, type StatusDetails } from '../../../kube/status.ts';
+import { conflictError, notFoundError, OPTIMISTIC_LOCK_MESSAGE, type StatusDetails } from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
 import { beginDeletion, deletionFinalizer, isHeld, returnsDeletedObject } from '../registry/deletion-rules.ts';
@@ -9,7 +9,7 @@ import type { Resource } from '../registry/resource.ts';
 import { admissionRequest } from './admit.ts';
 import { readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
-import { isConflict, isUnchanged, persist, persistRemoval } from './persist.ts';
+import { acknowledge, isConflict, isUnchanged, persist, persistRemoval } from './persist.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
 import { canonical, timestamp } from './system-fields.ts';
 import { servedObject } from './update.ts';
@@ -53,9 +53,10 @@ export async function deleteObject(
     if (entry === undefined) throw notFoundError(resource, name);
     const stored = core.cache.object(entry);
     checkPreconditions(resource, stored, options);
+    const served = servedObject(core, resource, entry);
     const admission = admissionRequest(resource, request, {
       operation: 'DELETE',
-      oldObject: await servedObject(core, resource, entry),
+      oldObject: served instanceof Promise ? await served : served,
       name,
       namespace,
       options,
@@ -68,7 +69,8 @@ export async function deleteObject(
     try {
       return await removeOrMark(core, resource, key, entry, options);
     } catch (error) {
-      if (!isConflict(error) || attempt >= ATTEMPTS) throw error;
+      if (!isConflict(error)) throw error;
+      if (attempt >= ATTEMPTS) throw conflictError(resource, name, OPTIMISTIC_LOCK_MESSAGE);
     }
   }
 }
@@ -102,7 +104,7 @@ async function removeOrMark(
   const dryRun = isDryRun(options);
   const draft = core.cache.draft(entry);
   const { grace, pending } = gracefulDeletion(core, resource, draft, options);
-  if (pending) return { object: draft, entry, gone: false };
+  if (pending) return { object: draft, entry: await acknowledge(core, resource, entry), gone: false };
   const finalizers = withPropagation(draft.metadata.finalizers ?? [], options, resource.strategy.defaultPropagation);
   const own = deletionFinalizer(resource);
   if (own !== undefined && draft.metadata.deletionTimestamp === undefined && !finalizers.includes(own)) finalizers.push(own);
@@ -112,12 +114,13 @@ async function removeOrMark(
   if (held || grace > 0) {
     if (draft.metadata.deletionTimestamp === undefined) mark(core, resource, draft, grace);
     const next = canonical(draft);
-    if (dryRun || isUnchanged(entry, next)) return { object: next, entry: dryRun ? undefined : entry, gone: false };
-    const written = await persist(core, resource, key, entry.revision, next);
+    if (dryRun) return { object: next, gone: false };
+    if (isUnchanged(entry, next)) return { object: next, entry: await acknowledge(core, resource, entry), gone: false };
+    const written = await persist(core, resource, key, entry, next);
     return { object: next, entry: written, gone: false };
   }
   if (dryRun) return { object: draft, gone: true };
-  const removed = await persistRemoval(core, resource, key, entry.revision, draft);
+  const removed = await persistRemoval(core, resource, key, entry, draft);
   return { object: core.cache.object(removed), entry: removed, gone: true };
 }
 

@@ -29,17 +29,35 @@ function encoder(core: ServerCore, resource: Resource, stored: KubeObject) {
   };
 }
 
-/** @throws StoreError Conflict synchronously; StatusError when the disk refuses. */
-export function persist(core: ServerCore, resource: Resource, key: string, expected: number, stored: KubeObject): Promise<Entry> {
-  return core.store.put(key, expected, encoder(core, resource, stored)).catch((error: unknown) => {
+/**
+ * Writes over the version that was read (undefined: there was none). @throws StoreError Conflict synchronously when it is no longer the
+ * latest; StatusError when the disk refuses.
+ */
+export function persist(core: ServerCore, resource: Resource, key: string, read: Entry | undefined, stored: KubeObject): Promise<Entry> {
+  return core.store.put(key, expectedRevision(core, key, read), encoder(core, resource, stored)).catch((error: unknown) => {
     throw storageFailure(resource, stored.metadata.name ?? '', error);
   });
 }
 
-export function persistRemoval(core: ServerCore, resource: Resource, key: string, expected: number, last: KubeObject): Promise<Entry> {
-  return core.store.remove(key, expected, encoder(core, resource, canonical(last))).catch((error: unknown) => {
+export function persistRemoval(core: ServerCore, resource: Resource, key: string, read: Entry, last: KubeObject): Promise<Entry> {
+  return core.store.remove(key, expectedRevision(core, key, read), encoder(core, resource, canonical(last))).catch((error: unknown) => {
     throw storageFailure(resource, last.metadata.name ?? '', error);
   });
+}
+
+/** The version that was read, once it is durable: for a write that would change nothing. @throws StatusError when the disk refused it. */
+export function acknowledge(core: ServerCore, resource: Resource, read: Entry): Entry | Promise<Entry> {
+  const durable = core.store.durable(read);
+  if (!(durable instanceof Promise)) return durable;
+  return durable.catch((error: unknown) => {
+    throw storageFailure(resource, core.cache.object(read).metadata.name ?? '', error);
+  });
+}
+
+/** By identity, because revisions of refused commits are given again: the same number may be another state than the one that was read. */
+function expectedRevision(core: ServerCore, key: string, read: Entry | undefined): number {
+  if (core.store.latest(key) === read) return read?.revision ?? 0;
+  throw new StoreError('Conflict', `Cannot write "${key}": it changed since it was read; read it again and retry`);
 }
 
 export function isConflict(error: unknown): boolean {

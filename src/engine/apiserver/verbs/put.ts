@@ -19,14 +19,13 @@ export async function put(core: ServerCore, resource: Resource, request: ApiRequ
   if (request.large) await breathe();
   fitToPath(resource, request, object);
   const manager = fieldManagerOf(options, request);
-  let first = true;
   const updated = await updateObject(core, resource, request, {
     options,
     subresource,
     retryOnConflict: !object.metadata.resourceVersion,
     change: (old) => {
-      const draft = first ? object : structuredClone(object);
-      first = false;
+      // Only an update without a resourceVersion may be done again; that one must not see what this attempt made of the object.
+      const draft = object.metadata.resourceVersion ? object : structuredClone(object);
       draft.metadata.managedFields ??= old.metadata.managedFields;
       trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
       return draft;
@@ -34,11 +33,12 @@ export async function put(core: ServerCore, resource: Resource, request: ApiRequ
     createInstead:
       resource.strategy.allowCreateOnUpdate === true && subresource === ''
         ? () => {
-            wipeSystemFields(object.metadata);
-            object.metadata.name ??= request.info.name;
-            fitNamespace(resource, object, request.info.namespace);
-            trackUpdate(undefined, object, { manager, resource, subresource: '', now: core.now });
-            return createObject(core, resource, request, object, { ...options, kind: 'CreateOptions' });
+            const draft = structuredClone(object);
+            wipeSystemFields(draft.metadata);
+            draft.metadata.name ??= request.info.name;
+            fitNamespace(resource, draft, request.info.namespace);
+            trackUpdate(undefined, draft, { manager, resource, subresource: '', now: core.now });
+            return createObject(core, resource, request, draft, { ...options, kind: 'CreateOptions' });
           }
         : undefined,
   });

@@ -63,5 +63,5 @@ function fieldValue(core: ServerCore, resource: Resource, entry: Entry, field: s
     const end = entry.key.lastIndexOf('/');
     return entry.key.slice(entry.key.lastIndexOf('/', end - 1) + 1, end);
   }
-  return core.cache.fields(entry, resource)[field] ?? '';
+  return core.cache.field(entry, resource, field);
 }

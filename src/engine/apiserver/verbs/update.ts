@@ -1,7 +1,14 @@
 import { invalid, type FieldError } from '../../../kube/field-error.ts';
 import { NAME_RULES, validateObjectMeta, validateObjectMetaUpdate } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
-import { badRequestError, conflictError, failure, invalidError, notFoundError, OPTIMISTIC_LOCK_MESSAGE } from '../../../kube/status.ts';
+import {
+  badRequestError,
+  conflictError,
+  invalidError,
+  isStatusError,
+  notFoundError,
+  OPTIMISTIC_LOCK_MESSAGE,
+} from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
 import { restoreManagedFields } from '../apply/after-admission.ts';
 import { keepTimesIfUnchanged } from '../apply/unchanged-times.ts';
@@ -12,7 +19,7 @@ import type { Resource, WriteContext } from '../registry/resource.ts';
 import { admissionRequest } from './admit.ts';
 import { breathe, NOTICEABLE_BYTES } from './body-limits.ts';
 import type { ServerCore } from './core.ts';
-import { isConflict, isUnchanged, persist, persistRemoval, toStored } from './persist.ts';
+import { acknowledge, isConflict, isUnchanged, persist, persistRemoval, toStored } from './persist.ts';
 import { canonical, fitNamespace, keepSystemFields } from './system-fields.ts';
 import { isDryRun, type ParsedWriteOptions } from './write-options.ts';
 
@@ -40,13 +47,13 @@ export async function updateObject(core: ServerCore, resource: Resource, request
   const key = storageKey(resource, request.info.namespace, name);
   for (let attempt = 1; ; attempt++) {
     const entry = core.store.latest(key);
-    if (entry === undefined) {
-      if (update.createInstead !== undefined) return { ...(await update.createInstead()), created: true };
-      throw notFoundError(resource, name);
-    }
+    if (entry === undefined && update.createInstead === undefined) throw notFoundError(resource, name);
     try {
+      if (entry === undefined) return { ...(await update.createInstead!()), created: true };
       return await attemptUpdate(core, resource, request, update, key, entry);
     } catch (error) {
+      // Another one created it first: then there is something to update.
+      if (entry === undefined && isStatusError(error, 'AlreadyExists') && attempt < ATTEMPTS) continue;
       if (!isConflict(error)) throw error;
       if (!update.retryOnConflict || attempt >= ATTEMPTS) throw conflictError(resource, name, OPTIMISTIC_LOCK_MESSAGE);
     }
@@ -187,33 +194,12 @@ async function write(
   const converting = toStored(resource, next);
   const stored = converting instanceof Promise ? await converting : converting;
   if (isRemovable(resource, stored)) {
-    if (dryRun) return { object: stored };
-    return { entry: await persistRemoval(core, resource, key, entry.revision, stored) };
+    if (dryRun) return { object: canonical(next) };
+    return { entry: await persistRemoval(core, resource, key, entry, stored) };
   }
-  if (isUnchanged(entry, stored)) {
-    // The version this write would repeat may itself still wait for its commit: acknowledge it only when it is durable.
-    return { entry: await durable(core, key, entry) };
-  }
+  // The version this write would repeat may itself still wait for its commit.
+  if (isUnchanged(entry, stored)) return { entry: await acknowledge(core, resource, entry) };
   if (dryRun) return { object: canonical(next) };
   if (large) await breathe();
-  return { entry: await persist(core, resource, key, entry.revision, stored) };
-}
-
-function durable(core: ServerCore, key: string, entry: Entry): Entry | Promise<Entry> {
-  if (entry.revision <= core.store.revision) return entry;
-  return new Promise((resolve, reject) => {
-    const stop = core.store.onCommit(() => {
-      if (core.store.revision < entry.revision) return;
-      stop();
-      resolve(entry);
-    });
-    // A failed commit takes the pending version back: then this write was not a repetition after all.
-    const check = setInterval(() => {
-      if (core.store.latest(key)?.revision === entry.revision && core.store.revision < entry.revision) return;
-      clearInterval(check);
-      stop();
-      if (core.store.revision >= entry.revision) resolve(entry);
-      else reject(failure('ServiceUnavailable', `Cannot store "${key}": the write before this one failed; try again`, {}, 503));
-    }, 50);
-  });
+  return { entry: await persist(core, resource, key, entry, stored) };
 }

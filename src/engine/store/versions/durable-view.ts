@@ -56,6 +56,14 @@ export class DurableView {
     return newest && !newest.removed ? newest : undefined;
   }
 
+  /** Whether a version is or was part of the durable state. */
+  holds(version: Version): boolean {
+    if (version.revision <= this.#compactedRevision) return true;
+    let known = this.#index.get(version.key);
+    while (known && known.revision > version.revision) known = known.older;
+    return known === version;
+  }
+
   range(prefix: string, options: RangeOptions = {}): Range {
     const revision = options.revision ?? this.#revision;
     this.#assertReadable(revision);

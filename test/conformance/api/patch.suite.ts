@@ -142,6 +142,35 @@ export function patchSuite({ target, namespace, path }: ApiSuiteContext): void {
     }
   });
 
+  it.each<[string, unknown, string]>([
+    [
+      'without a name',
+      { apiVersion: 'v1', kind: 'ConfigMap' },
+      'the name of the object (odd based on URL) was undeterminable: name must be provided',
+    ],
+    [
+      'with another name',
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' } },
+      'the name of the object (other) does not match the name on the URL (odd)',
+    ],
+    ['without a kind', { apiVersion: 'v1', metadata: { name: 'odd' } }, 'invalid object type: /v1, Kind='],
+    ['of another kind', { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'odd' } }, 'invalid object type: /v1, Kind=Secret'],
+    ['of another version', { apiVersion: 'v2', kind: 'ConfigMap', metadata: { name: 'odd' } }, 'invalid object type: /v2, Kind=ConfigMap'],
+    [
+      'in another namespace',
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'odd', namespace: 'elsewhere' } },
+      'the namespace of the provided object does not match the namespace sent on the request',
+    ],
+    [
+      'that is a list',
+      [],
+      'error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array into Go value of type map[string]interface {}',
+    ],
+  ])('apply of an object %s is refused', async (_, config, message) => {
+    const { body } = await target().request('PATCH', `${path('configmaps', 'odd')}?fieldManager=one`, config, APPLY);
+    expect(body).toMatchObject({ code: 400, reason: 'BadRequest', message });
+  });
+
   it('create with a key twice in YAML is refused under strict validation', async () => {
     const text = 'metadata:\n  name: yaml-twice\ndata:\n  a: "1"\n  a: "2"\nunknown: 1\n';
     const { body } = await target().request('POST', `${path('configmaps')}?fieldValidation=Strict`, text, {

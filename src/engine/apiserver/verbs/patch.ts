@@ -9,13 +9,13 @@ import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
 import { runInSlices } from '../schema/slices.ts';
 import { breathe, countValues, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT, tooManyValues } from './body-limits.ts';
-import { decodeBody, mediaType, parseJson, parseYaml, valueLimit, withTypeMeta, type ParsedBody } from './body.ts';
+import { decodeBody, mediaType, parseJson, parseYaml, valueLimit, type ParsedBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { patchFailure } from './patch-failure.ts';
 import { updatedResponse } from './put.ts';
 import { fitNamespace, wipeSystemFields } from './system-fields.ts';
-import { updateObject } from './update.ts';
+import { fitToPath, updateObject } from './update.ts';
 import { fieldManagerOf, writeOptions, type ParsedWriteOptions } from './write-options.ts';
 
 const JSON_PATCH = 'application/json-patch+json';
@@ -151,7 +151,7 @@ async function apply(
   body: ParsedBody,
   options: ParsedWriteOptions,
 ): Promise<ApiResponse> {
-  const config = checkedConfiguration(resource, request, body);
+  const config = configurationOf(body);
   const apply = (live: KubeObject | undefined): KubeObject | Promise<KubeObject> => {
     const how: ApplyOptions = {
       manager: options.fieldManager!,
@@ -190,28 +190,28 @@ async function apply(
               );
             }
             const draft = await apply(undefined);
+            if (!draft.metadata.name) {
+              throw badRequestError(`the name of the object (${request.info.name} based on URL) was undeterminable: name must be provided`);
+            }
             wipeSystemFields(draft.metadata);
-            draft.metadata.name ??= request.info.name;
             fitNamespace(resource, draft, request.info.namespace);
+            fitToPath(resource, request, draft);
             return createObject(core, resource, request, draft, { ...options, kind: 'CreateOptions' });
           },
   });
   return updatedResponse(core, resource, request, updated);
 }
 
-/** An applied configuration stays as sparse as the client wrote it: which fields there are is checked against the schema when it is merged. */
-function checkedConfiguration(resource: Resource, request: ApiRequest, body: ParsedBody): KubeObject {
-  if (body.value !== null && typeof body.value === 'object' && (body.value.apiVersion === undefined || body.value.kind === undefined)) {
-    throw badRequestError('invalid object type: apiVersion and kind must be set in an apply configuration');
+/** An applied configuration stays as sparse as the client wrote it: kind and fields are checked when it is merged. */
+function configurationOf({ value }: ParsedBody): KubeObject {
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+    throw badRequestError(
+      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`,
+    );
   }
-  const config = withTypeMeta(resource, body.value);
+  const config = (value ?? {}) as KubeObject;
   config.metadata ??= {};
-  const { name } = request.info;
-  if (config.metadata.name === undefined) config.metadata.name = name;
-  else if (config.metadata.name !== name) {
-    throw badRequestError(`the name of the object (${config.metadata.name}) does not match the name on the URL (${name})`);
-  }
-  if (resource.namespaced) config.metadata.namespace ??= request.info.namespace;
   return config;
 }
 

@@ -20,6 +20,12 @@ describe('upstream conformance', () => {
     suite = await binary('e2e.test');
   });
 
+  test('docs/conformance.md says the same as the list', () => {
+    const rows = readFileSync('docs/conformance.md', 'utf8').matchAll(/^\| (.+) \| passes \|$/gm);
+    const told = Array.from(rows, ([, name]) => `[sig-api-machinery] ${name}`);
+    expect(told.toSorted()).toEqual(BLOCKS.flat().toSorted());
+  });
+
   test.concurrent.each(BLOCKS.map((specs, at) => ({ block: at + 1, specs })))(
     'the $specs.length specs of block $block pass',
     async ({ specs }) => {

@@ -78,7 +78,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     });
     const { server, foundation, aggregator, definitions } = assembled;
     closers.push(
-      () => server.close(),
       () => assembled.audit.close(),
       () => aggregator.stop(),
     );
@@ -86,7 +85,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await bootstrap(foundation, pki, options.port || 443);
 
     const { listener, port, portTaken } = await listen(options, pki, server, aggregator, log);
-    closers.push(() => listener.close());
+    closers.push(() => {
+      // Ends the watches, which would otherwise keep their connections until the end.
+      server.close();
+      return listener.close();
+    });
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
     await announce(foundation, options.address, port);
     writeKubeconfig(data, url, pki);

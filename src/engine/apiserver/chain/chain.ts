@@ -84,7 +84,9 @@ export class RequestChain {
       code: response.status,
       annotations: request.auditAnnotations,
     });
-    return { response, auditID, warnings: request.warnings };
+    // A write that is done again on a newer state warns again.
+    const warnings = request.warnings.length > 1 ? [...new Set(request.warnings)] : request.warnings;
+    return { response, auditID, warnings };
   }
 
   /** Who asks and whether they may, for a connection that is about to leave HTTP. @throws StatusError */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Fairness } from './fairness.ts';
 
 const turn = () => new Promise(setImmediate);
@@ -26,6 +26,20 @@ describe('Fairness', () => {
     await Promise.all(all);
     expect(order.indexOf('quiet')).toBeLessThan(4);
     expect(fairness.executing).toBe(0);
+  });
+
+  it('rests while those that wait are blocked by requests of their own', async () => {
+    const fairness = new Fairness({ seats: 2, seatsPerFlow: 1, queuePerFlow: 10, turnMs: 1000 });
+    expect(fairness.acquire('a')).toBeUndefined();
+    const second = fairness.acquire('a');
+    await turn();
+    const turns = vi.spyOn(globalThis, 'setImmediate');
+    for (let i = 0; i < 10; i++) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect(turns).not.toHaveBeenCalled();
+    turns.mockRestore();
+    fairness.release('a');
+    await second;
+    expect(fairness.executing).toBe(1);
   });
 
   it('tells a flow with a full queue to come back, and only that one', () => {

@@ -122,6 +122,7 @@ export class Fairness {
       this.#start(flow);
       next();
     }
-    if (this.#backlog.length > 0 && this.#executing < seats) this.#watchTurn();
+    // Those that are blocked by their own requests wait for one of them to end, not for the next turn.
+    if (this.#backlog.length > blocked && this.#executing < seats) this.#watchTurn();
   }
 }

@@ -10,11 +10,22 @@ function tooLarge(): Error {
   return failure('RequestEntityTooLarge', `Request entity too large: limit is ${MAX_BODY_BYTES}`, {});
 }
 
+function gone(): Error {
+  return failure('BadRequest', 'the client closed the connection before the body was complete');
+}
+
+/** A request that gets no further keeps its place among those that are executed: it must not do so for ever. */
+const BODY_TIMEOUT_MS = 60_000;
+
 /** The whole body. Refuses more than 3 MiB before it is in memory, and certainly before it is parsed. */
-export function readBytes(request: NodeRequest): Promise<Uint8Array> {
+export function readBytes(request: NodeRequest, timeoutMs = BODY_TIMEOUT_MS): Promise<Uint8Array> {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > MAX_BODY_BYTES) return Promise.reject(tooLarge());
+  // Nothing more would be heard of it.
+  if (request.destroyed || request.aborted) return Promise.reject(gone());
   return new Promise((resolve, reject) => {
+    const late = failure('Timeout', `the body of the request was not complete after ${timeoutMs / 1000} seconds`, undefined, 408);
+    const timer = setTimeout(reject, timeoutMs, late);
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
@@ -26,8 +37,15 @@ export function readBytes(request: NodeRequest): Promise<Uint8Array> {
       }
       chunks.push(chunk);
     });
-    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
-    request.on('aborted', () => reject(failure('BadRequest', 'the client closed the connection before the body was complete')));
+    request.on('end', () => {
+      clearTimeout(timer);
+      resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+    });
+    request.on('aborted', () => reject(gone()));
     request.on('error', reject);
+    request.on('close', () => {
+      clearTimeout(timer);
+      reject(gone());
+    });
   });
 }

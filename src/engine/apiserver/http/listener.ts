@@ -1,13 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import { createSecureServer, type Http2SecureServer, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { failure, StatusError } from '../../../kube/status.ts';
 import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
+import { objectResponse } from '../chain/request.ts';
 import { readBytes, type NodeRequest } from './body-reader.ts';
 import { credentialsOf, type ClientAuthorities } from './credentials.ts';
-import { respond, type NodeResponse } from './responder.ts';
+import { isGone, respond, type NodeResponse } from './responder.ts';
 
 export interface ListenerOptions {
   address: string;
@@ -22,12 +29,17 @@ export interface ListenerOptions {
 }
 
 const TCP_KEEP_ALIVE_MS = 60_000;
+const FLUSH_MS = 50;
+const SHUTTING_DOWN = objectResponse(503, failure('ServiceUnavailable', 'the server is shutting down, please try again later', {}).status);
 
 /** The TLS port: HTTP/2 and HTTP/1.1 on one socket, client certificates asked for and never required. */
 export class Listener {
   readonly #server: Http2SecureServer;
   readonly #options: ListenerOptions;
   readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  #answering = 0;
+  #stopping: { answered(): void } | undefined;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -54,6 +66,10 @@ export class Listener {
       socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
       socket.once('close', () => this.#sockets.delete(socket));
     });
+    this.#server.on('session', (session: ServerHttp2Session) => {
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+    });
     this.#server.on('sessionError', () => {});
     this.#server.on('tlsClientError', () => {});
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#onUpgrade(request, socket, head));
@@ -72,21 +88,32 @@ export class Listener {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Takes no new connections, gives running requests a moment, then closes what is left. */
+  /** Takes no new connections, gives running requests a moment, then closes what is left. Watches are to be ended before. */
   async close(graceMs = 2000): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const socket of this.#sockets) if (isIdle(socket)) socket.destroy();
+    await new Promise<void>((resolve) => {
+      this.#stopping = { answered: resolve };
+      if (this.#answering === 0) resolve();
+      else setTimeout(resolve, graceMs).unref();
+    });
+    // The last answers may still be on their way through TLS.
+    for (const session of this.#sessions) session.close();
     const timer = setTimeout(() => {
       for (const socket of this.#sockets) socket.destroy();
-    }, graceMs);
+    }, FLUSH_MS);
     await closed;
     clearTimeout(timer);
   }
 
   #onRequest(request: NodeRequest, response: NodeResponse): void {
-    void this.#serve(request, response).catch((error: unknown) => {
+    this.#answering++;
+    const done = () => {
+      if (--this.#answering === 0) this.#stopping?.answered();
+    };
+    this.#serve(request, response).then(done, (error: unknown) => {
       this.#options.onError(error);
       response.destroy();
+      done();
     });
   }
 
@@ -116,14 +143,12 @@ export class Listener {
   }
 
   async #serve(request: NodeRequest, response: NodeResponse): Promise<void> {
+    if (this.#stopping !== undefined) return respond(response, SHUTTING_DOWN, closing(response));
     const { response: answer, auditID, warnings } = await this.#options.handle(this.#incoming(request, response));
-    if (response.destroyed || response.writableEnded) {
-      if (answer.body.kind !== 'watch') return;
-    }
+    if (isGone(response)) return;
     const headers: Record<string, string | number | string[]> = { 'audit-id': auditID, 'cache-control': 'no-cache, private' };
     if (warnings.length > 0) headers.warning = warnings.slice(0, 20).map(warningHeader);
-    if (answer.status === 413) headers.connection = 'close';
-    if ('stream' in response) delete headers.connection;
+    if (answer.status === 413 || this.#stopping !== undefined) Object.assign(headers, closing(response));
     await respond(response, answer, headers);
   }
 
@@ -158,8 +183,9 @@ export class Listener {
   }
 }
 
-function isIdle(socket: Socket): boolean {
-  return (socket as Socket & { _httpMessage?: unknown })._httpMessage === undefined;
+/** HTTP/2 has no header for it: there the session says so. */
+function closing(response: NodeResponse): Record<string, string> {
+  return 'stream' in response ? {} : { connection: 'close' };
 }
 
 /** RFC 7234 form; quotes and control characters would break the header. */

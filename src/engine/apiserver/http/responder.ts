@@ -12,6 +12,12 @@ const LIST_BUFFER_BYTES = 2 * 1024 * 1024;
 
 type Headers = Record<string, string | number | string[]>;
 
+/** Nobody is there any more to read an answer. */
+export function isGone(response: NodeResponse): boolean {
+  if ('stream' in response) return response.stream === undefined || response.stream.destroyed || response.stream.closed;
+  return response.destroyed;
+}
+
 /** Writes an answer to a socket. Resolves when everything is handed over (for a watch: when it has ended). */
 export function respond(response: NodeResponse, answer: ApiResponse, headers: Headers): Promise<void> | void {
   if (answer.headers !== undefined) Object.assign(headers, answer.headers);

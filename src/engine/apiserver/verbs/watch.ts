@@ -93,7 +93,7 @@ function beginningOf(query: URLSearchParams): Beginning {
   const revision = parseRevision(query.get('resourceVersion'));
   if (query.has('sendInitialEvents')) {
     if (isTrue(query.get('sendInitialEvents'))) return { after: undefined, announceEnd: true };
-    return { after: revision ?? -1, announceEnd: false };
+    return { after: revision || -1, announceEnd: false };
   }
   if (revision === undefined || revision === 0) return { after: undefined, announceEnd: false };
   return { after: revision, announceEnd: false };

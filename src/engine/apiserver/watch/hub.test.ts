@@ -154,6 +154,32 @@ describe('WatchHub', () => {
     hub.close();
   });
 
+  it('forgets a watcher that asked for a history that is gone', async () => {
+    const store = createMemoryStore();
+    const hub = new WatchHub(store);
+    for (let i = 0; i < 10; i++) await write(store, `n${i}`);
+    store.compact(store.revision);
+    const receiver = watch(hub, {}, 1);
+    await settle();
+    expect(receiver.lines).toMatchObject([{ type: 'ERROR', object: { code: 410 } }]);
+    expect(hub.size).toBe(0);
+    hub.close();
+  });
+
+  it('cuts watchers of a resource that are behind together with the others', async () => {
+    const store = createMemoryStore();
+    const hub = new WatchHub(store);
+    const behind = watch(hub, {}, store.revision);
+    const other = watch(hub, { keyPrefix: 'core/secrets/' }, store.revision);
+    await settle();
+    behind.full = true;
+    await write(store, 'one');
+    hub.cutPrefix('core/configmaps/');
+    expect(behind.ended).toBe(true);
+    expect(other.ended).toBe(false);
+    hub.close();
+  });
+
   it('cuts a watcher with Expired when the history has moved past it', async () => {
     const store = createMemoryStore();
     const hub = new WatchHub(store);

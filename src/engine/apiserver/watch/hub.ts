@@ -134,7 +134,15 @@ export class Watcher {
     this.#hub = hub;
     this.#options = options;
     this.#cursor = options.after;
+  }
+
+  /** Once, when the hub knows it: it may end before this returns. */
+  start(): void {
     void this.#run();
+  }
+
+  isAbout(keyPrefix: string): boolean {
+    return this.#options.filter.keyPrefix.startsWith(keyPrefix);
   }
 
   /** Behind or waiting for a conversion, a watcher must not be told of a revision whose events it has not got yet. */
@@ -246,6 +254,7 @@ export class WatchHub {
   watch(options: WatcherOptions): Watcher {
     const watcher = new Watcher(this, options);
     this.#watchers.add(watcher);
+    watcher.start();
     return watcher;
   }
 
@@ -281,10 +290,8 @@ export class WatchHub {
 
   /** Ends every watch on one resource: its schema or its existence changed under them. */
   cutPrefix(prefix: string): void {
-    for (const [keyPrefix, groups] of this.#groups) {
-      if (!keyPrefix.startsWith(prefix)) continue;
-      for (const group of groups.values()) for (const watcher of group.live) watcher.cut();
-    }
+    // Those that are behind too: they would come back to a group and bring what they know of the old definition with them.
+    for (const watcher of this.#watchers) if (watcher.isAbout(prefix)) watcher.cut();
   }
 
   #dispatch(events: readonly StoreEvent[]): void {

@@ -70,7 +70,7 @@ export class OpenApi {
 
   async answer(path: string, request: Pick<ApiRequest, 'headers'>): Promise<ApiResponse | undefined> {
     this.#forgetOld();
-    if (path === '/openapi/v3' || path === '/openapi/v3/') return objectResponse(200, { paths: this.#index() });
+    if (path === '/openapi/v3' || path === '/openapi/v3/') return objectResponse(200, { paths: await this.#index() });
     const document = await this.#document(path, request.headers.accept ?? '');
     if (document === undefined) return undefined;
     const headers = { etag: `"${document.hash}"`, vary: 'Accept' };
@@ -93,14 +93,16 @@ export class OpenApi {
     this.#documents.clear();
   }
 
-  #index(): Json {
+  async #index(): Promise<Json> {
     const paths: Json = {};
     for (const file of recordedFiles('openapi/v3')) {
       const name = file.replace(/\.json\.gz$/, '');
       const path = pathOfFile(name);
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#fileHash(`openapi/v3/${file}`)}` };
     }
-    for (const [path, kinds] of this.#customByPath()) paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hashOf(kinds)}` };
+    for (const [path, kinds] of this.#customByPath()) {
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${await hashOf(kinds)}` };
+    }
     for (const { path, bytes } of this.#parts.foreign()) {
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${sha(bytes)}` };
     }
@@ -130,7 +132,7 @@ export class OpenApi {
     const custom = this.#customByPath().get(path);
     let document: Document | undefined;
     if (foreign !== undefined) document = { bytes: foreign.bytes, hash: sha(foreign.bytes) };
-    else if (custom !== undefined) document = { bytes: await this.#customDocument(custom), hash: hashOf(custom) };
+    else if (custom !== undefined) document = { bytes: await this.#customDocument(custom), hash: await hashOf(custom) };
     else {
       const file = `${path.replaceAll('/', '_')}.json.gz`;
       if (!recordedFiles('openapi/v3').includes(file)) return undefined;
@@ -144,36 +146,41 @@ export class OpenApi {
   }
 
   async #customDocument(kinds: readonly PublishedKind[]): Promise<Uint8Array> {
-    const schemas: Record<string, Json> = await metaSchemas();
-    const paths: Record<string, Json> = {};
+    const meta = (await metaSchemas()).slice(0, -1);
+    const info = JSON.stringify({ title: 'Kubernetes CRD Swagger', version: 'v0.1.0' });
+    const paths: Buffer[] = [];
+    const schemas: Buffer[] = [];
     for (const kind of kinds) {
-      Object.assign(schemas, kind.v3);
-      Object.assign(paths, customPaths(kind.resource, kind.definition, 'v3'));
+      paths.push(textOf(customPaths(kind.resource, kind.definition, 'v3'), paths.length > 0));
+      schemas.push(textOf(kind.v3, true));
+      // A large schema takes a while: others get their turn before the next one.
+      await setImmediate();
     }
-    const info = { title: 'Kubernetes CRD Swagger', version: 'v0.1.0' };
-    return Buffer.from(JSON.stringify({ openapi: '3.0.0', info, paths, components: { schemas } }));
+    const head = Buffer.from(`{"openapi":"3.0.0","info":${info},"paths":{`);
+    return Buffer.concat([head, ...paths, Buffer.from(`},"components":{"schemas":${meta}`), ...schemas, Buffer.from('}}}')]);
   }
 
   /** The recorded document with the custom kinds written into its text: parsing megabytes would hold the event loop. */
   async #v2(): Promise<Document> {
     const known = this.#documents.get('v2');
     if (known !== undefined) return known;
-    const recorded = (await unzip(readRecorded('openapi/v2.json.gz'))).toString('utf8');
-    let paths = '';
-    let definitions = '';
+    const generation = this.#parts.generation();
+    const recorded = await unzip(readRecorded('openapi/v2.json.gz'));
+    const paths: Buffer[] = [];
+    const definitions: Buffer[] = [];
     for (const kind of this.#parts.custom()) {
-      paths += inner(customPaths(kind.resource, kind.definition, 'v2'));
-      definitions += inner(kind.v2);
+      paths.push(inner(customPaths(kind.resource, kind.definition, 'v2')));
+      definitions.push(inner(kind.v2));
+      await setImmediate();
     }
     for (const foreign of this.#parts.foreignDefinitions()) {
-      paths += inner(foreign.paths);
-      definitions += inner(foreign.definitions);
+      paths.push(inner(foreign.paths));
+      definitions.push(inner(foreign.definitions));
     }
-    const text = insertAfter(insertAfter(recorded, '"paths":{', paths), '"definitions":{', definitions);
-    const bytes = Buffer.from(text);
-    const document = { bytes, hash: sha(bytes) };
+    const bytes = insertAfter(insertAfter(recorded, '"paths":{', paths), '"definitions":{', definitions);
+    const document = { bytes, hash: await shaInSlices(bytes) };
     // Without anything of our own it is the recorded file: unpack again rather than hold megabytes.
-    if (paths !== '') this.#documents.set('v2', document);
+    if (paths.length > 0 && generation === this.#parts.generation()) this.#documents.set('v2', document);
     return document;
   }
 
@@ -193,15 +200,21 @@ export class OpenApi {
   }
 }
 
-function inner(value: Record<string, Json>): string {
+/** The fields of an object as text, a comma in front of them if there are others. */
+function textOf(value: Record<string, Json>, behindOthers: boolean): Buffer {
   const text = JSON.stringify(value).slice(1, -1);
-  return text === '' ? '' : `${text},`;
+  return Buffer.from(text !== '' && behindOthers ? `,${text}` : text);
 }
 
-function insertAfter(text: string, marker: string, addition: string): string {
-  if (addition === '') return text;
+function inner(value: Record<string, Json>): Buffer {
+  const text = JSON.stringify(value).slice(1, -1);
+  return Buffer.from(text === '' ? '' : `${text},`);
+}
+
+function insertAfter(text: Buffer, marker: string, additions: readonly Buffer[]): Buffer {
+  if (additions.length === 0) return text;
   const at = text.indexOf(marker) + marker.length;
-  return text.slice(0, at) + addition + text.slice(at);
+  return Buffer.concat([text.subarray(0, at), ...additions, text.subarray(at)]);
 }
 
 function pathOfFile(name: string): string {
@@ -211,27 +224,42 @@ function pathOfFile(name: string): string {
 
 let metaSchemaText: string | undefined;
 
-/** ObjectMeta and its relatives, taken from a recorded document that has them anyway. */
-async function metaSchemas(): Promise<Record<string, Json>> {
+/** JSON text of ObjectMeta and its relatives, taken from a recorded document that has them anyway. */
+async function metaSchemas(): Promise<string> {
   if (metaSchemaText === undefined) {
     const document = JSON.parse((await unzip(readRecorded('openapi/v3/apis_coordination.k8s.io_v1.json.gz'))).toString('utf8'));
     const all = Object.entries(document.components.schemas).filter(([name]) => name.startsWith(META_PREFIX));
     metaSchemaText = JSON.stringify(Object.fromEntries(all));
   }
-  return JSON.parse(metaSchemaText);
+  return metaSchemaText;
 }
 
 function sha(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex').toUpperCase();
 }
 
-const hashes = new WeakMap<object, string>();
+const SLICE_BYTES = 1024 * 1024;
 
-function hashOf(kinds: readonly PublishedKind[]): string {
+async function shaInSlices(bytes: Uint8Array): Promise<string> {
+  const hash = createHash('sha256');
+  for (let from = 0; from < bytes.byteLength; from += SLICE_BYTES) {
+    hash.update(bytes.subarray(from, from + SLICE_BYTES));
+    await setImmediate();
+  }
+  return hash.digest('hex').toUpperCase();
+}
+
+const hashes = new WeakMap<Resource, string>();
+
+async function hashOf(kinds: readonly PublishedKind[]): Promise<string> {
   let all = '';
   for (const kind of kinds) {
-    let hash = hashes.get(kind.v3);
-    if (hash === undefined) hashes.set(kind.v3, (hash = sha(Buffer.from(JSON.stringify(kind.v3)))));
+    let hash = hashes.get(kind.resource);
+    if (hash === undefined) {
+      hash = sha(Buffer.from(JSON.stringify(kind.v3)));
+      hashes.set(kind.resource, hash);
+      await setImmediate();
+    }
     all += `${kind.definition}=${hash};`;
   }
   return sha(Buffer.from(all));

@@ -8,6 +8,7 @@ import { isConditionTrue, setCondition, type CustomResourceDefinition, type Defi
 import { decideNames, establishedCondition, nonStructuralCondition } from '../crd/naming.ts';
 import { modelName, openApiSchemas } from '../crd/published-schema.ts';
 import type { PublishedKind } from '../openapi/openapi.ts';
+import type { Resource } from './resource.ts';
 import type { ServerCore } from '../verbs/core.ts';
 import { CUSTOM_RESOURCE_CLEANUP } from './deletion-rules.ts';
 import { storagePrefix } from './keys.ts';
@@ -75,7 +76,7 @@ export class CustomDefinitions {
       .flatMap((version) => {
         const resource = this.#parts.core.catalog.find(group, version.name, names.plural);
         if (resource === undefined) return [];
-        return [{ resource, definition: modelName(group, version.name, names.kind), ...openApiSchemas(definition, version.name) }];
+        return [publishedKind(resource, modelName(group, version.name, names.kind), definition)];
       });
   }
 
@@ -177,6 +178,27 @@ function withoutCleanup(draft: CustomResourceDefinition): void {
   const kept = (draft.metadata.finalizers ?? []).filter((name) => name !== CUSTOM_RESOURCE_CLEANUP);
   if (kept.length > 0) draft.metadata.finalizers = kept;
   else delete draft.metadata.finalizers;
+}
+
+const publishedSchemas = new WeakMap<Resource, ReturnType<typeof openApiSchemas>>();
+
+/** Schemas are put into their published form when they are asked for, one kind at a time: there may be hundreds of large ones. */
+function publishedKind(resource: Resource, name: string, definition: CustomResourceDefinition): PublishedKind {
+  const schemas = () => {
+    let made = publishedSchemas.get(resource);
+    if (made === undefined) publishedSchemas.set(resource, (made = openApiSchemas(definition, resource.version)));
+    return made;
+  };
+  return {
+    resource,
+    definition: name,
+    get v2() {
+      return schemas().v2;
+    },
+    get v3() {
+      return schemas().v3;
+    },
+  };
 }
 
 function groupResource(definition: CustomResourceDefinition): GroupResource {

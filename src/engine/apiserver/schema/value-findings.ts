@@ -5,6 +5,7 @@ import { goJson } from './go-print.ts';
 
 /** Enough to show what is wrong; a hostile object cannot make the answer larger than itself. */
 const MOST_FINDINGS = 1000;
+const MOST_TEXT = 256 * 1024;
 
 /**
  * What a value check found so far, in the words of kube-openapi. The same text counts once, as there. Paths are kept as segments
@@ -13,9 +14,15 @@ const MOST_FINDINGS = 1000;
 export class ValueFindings {
   private readonly list: { text: string; finding: FieldError }[] = [];
   private seen?: Set<string>;
+  private textLength = 0;
 
   get length(): number {
     return this.list.length;
+  }
+
+  /** What is found from now on is not told: do not put it into words. */
+  get full(): boolean {
+    return this.list.length >= MOST_FINDINGS || this.textLength > MOST_TEXT;
   }
 
   get all(): FieldError[] {
@@ -24,8 +31,9 @@ export class ValueFindings {
 
   add(text: string, finding: FieldError): void {
     this.seen ??= new Set();
-    if (this.seen.has(text) || this.list.length >= MOST_FINDINGS) return;
+    if (this.full || this.seen.has(text)) return;
     this.seen.add(text);
+    this.textLength += text.length;
     this.list.push({ text, finding });
   }
 
@@ -35,7 +43,10 @@ export class ValueFindings {
 
   /** Forgets what was added since the length was `mark`. */
   truncate(mark: number): void {
-    for (const { text } of this.list.splice(mark)) this.seen?.delete(text);
+    for (const { text } of this.list.splice(mark)) {
+      this.seen?.delete(text);
+      this.textLength -= text.length;
+    }
   }
 }
 
@@ -89,6 +100,7 @@ export function missing(path: ValuePath, findings: ValueFindings, name: string):
 }
 
 export function notInEnum(path: ValuePath, findings: ValueFindings, value: unknown, allowed: readonly unknown[]): void {
+  if (findings.full) return;
   const names = allowed.map((item) => (typeof item === 'string' ? item : goJson(item)));
   findings.add(`${path.text} in body should be one of ${names.join(' ')}`, unsupportedValue(path.field, value, names));
 }

@@ -71,7 +71,7 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
   });
   const definitions = new CustomDefinitions({ core, objects, deleteAll: (resource) => deleteAllObjects(server.core, resource), log });
   keepPolicyStatus({ writer: objects, compile: compileCelExpression, ...catalogTypes(core.catalog), onError });
-  const audit = new FileAuditLog(auditPath);
+  const audit = new FileAuditLog(auditPath, (error) => log.error('the audit log cannot be written; requests go on', { error }));
   const routes = identityEndpoints({ identity, authorizer, reader: objects, now: core.now, externalUrl: url });
   const server = new ApiServer({
     foundation,

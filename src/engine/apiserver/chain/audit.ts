@@ -1,4 +1,4 @@
-import { createWriteStream, renameSync, statSync, type WriteStream } from 'node:fs';
+import { open, rename, type FileHandle } from 'node:fs/promises';
 import type { UserInfo } from '../auth/user.ts';
 import type { RequestInfo } from './request-info.ts';
 
@@ -24,48 +24,104 @@ export interface AuditLog {
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
 const MAX_BYTES = 100 * 1024 * 1024;
+/** Under a flood the log must not grow the heap. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 
-/** Who changed what, as lines of audit.k8s.io/v1 at level Metadata: all writes, and everything that was refused. Never a body. */
+interface Line {
+  text: string;
+  /** How many lines before it this one says are missing. */
+  tells: number;
+}
+
+/**
+ * Who changed what, as lines of audit.k8s.io/v1 at level Metadata: all writes, and everything that was refused. Never a body.
+ * Requests do not wait for it, and go on when it cannot be written: a full disk must not take the API down.
+ */
 export class FileAuditLog implements AuditLog {
   readonly #path: string;
-  #stream: WriteStream;
-  #bytes: number;
-  /** Under a flood the log must not grow the heap: what does not fit is counted and told. */
+  readonly #onError: (error: unknown) => void;
+  #file: FileHandle | undefined;
+  #bytes = 0;
+  #waiting: Line[] = [];
+  #waitingBytes = 0;
+  #writing: Promise<void> | undefined;
+  /** What did not fit into memory or onto the disk is counted, and told in the next line that does. */
   #dropped = 0;
+  /** The last write failed: the file may end within a line. */
+  #torn = false;
 
-  constructor(path: string) {
+  /** @param onError told once per outage */
+  constructor(path: string, onError: (error: unknown) => void = () => {}) {
     this.#path = path;
-    this.#bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    this.#stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+    this.#onError = onError;
   }
 
   record(entry: AuditRecord): void {
     if (!WRITES.has(entry.info.verb) && entry.code < 400) return;
-    if (this.#stream.writableLength > 8 * 1024 * 1024) {
+    if (this.#waitingBytes > MAX_WAITING_BYTES) {
       this.#dropped++;
       return;
     }
-    const line = `${JSON.stringify(auditEvent(entry, this.#takeDropped()))}\n`;
-    this.#bytes += line.length;
-    this.#stream.write(line);
-    if (this.#bytes > MAX_BYTES) this.#rotate();
-  }
-
-  close(): Promise<void> {
-    return new Promise((resolve) => this.#stream.end(resolve));
-  }
-
-  #takeDropped(): number {
-    const dropped = this.#dropped;
+    const text = `${JSON.stringify(auditEvent(entry, this.#dropped))}\n`;
+    this.#waiting.push({ text, tells: this.#dropped });
     this.#dropped = 0;
-    return dropped;
+    this.#waitingBytes += text.length;
+    this.#writing ??= this.#drain();
   }
 
-  #rotate(): void {
-    this.#stream.end();
-    renameSync(this.#path, `${this.#path}.1`);
-    this.#stream = createWriteStream(this.#path, { flags: 'a', mode: 0o600 });
-    this.#bytes = 0;
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #drain(): Promise<void> {
+    // Requests of the same turn share a write.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const lines = this.#waiting;
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      await this.#append(lines);
+    }
+    this.#writing = undefined;
+  }
+
+  async #append(lines: Line[]): Promise<void> {
+    try {
+      const file = await this.#open();
+      const text = lines.map((line) => line.text).join('');
+      await file.appendFile(this.#torn && this.#bytes > 0 ? `\n${text}` : text);
+      this.#torn = false;
+      this.#bytes += text.length;
+      if (this.#bytes > MAX_BYTES) await this.#rotate(file);
+    } catch (error) {
+      if (!this.#torn) this.#onError(error);
+      this.#torn = true;
+      for (const { tells } of lines) this.#dropped += 1 + tells;
+      await this.#forgetFile();
+    }
+  }
+
+  async #open(): Promise<FileHandle> {
+    if (this.#file === undefined) {
+      this.#file = await open(this.#path, 'a', 0o600);
+      this.#bytes = (await this.#file.stat()).size;
+    }
+    return this.#file;
+  }
+
+  async #rotate(file: FileHandle): Promise<void> {
+    this.#file = undefined;
+    await file.close();
+    await rename(this.#path, `${this.#path}.1`);
+  }
+
+  /** It is opened anew for the next line, which also finds out how much of the last one arrived. */
+  async #forgetFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = undefined;
+    await file?.close().catch(() => {});
   }
 }
 

@@ -108,3 +108,41 @@ test('work that ends by itself gives the lease up', async () => {
   expect(await result).toBe('finished');
   expect(api.get('leases', 'sys', 'lock')?.spec.holderIdentity).toBe('');
 });
+
+test('a leader whose renewals are answered late stops leading before another starts', async () => {
+  const { api, clock, leaders, stand } = makeElection();
+  let late = false;
+  const handler = api.handler;
+  const slow: FakeApi['handler'] = async (request) => {
+    const answer = await handler(request);
+    // The server has done it; the answer takes its time.
+    if (late && request.method === 'PUT') await new Promise<void>((resolve) => void clock.setTimer(7000, resolve));
+    return answer;
+  };
+  const stop = new AbortController();
+  const client = createClient(createInMemoryTransport(slow), { clock, retry: { maxRetries: 0 } });
+  const lead = async (signal: AbortSignal): Promise<void> => {
+    leaders.push('a');
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    leaders.splice(leaders.indexOf('a'), 1);
+  };
+  const a = runAsLeader({ client, log: silentLog, namespace: 'sys', name: 'lock', identity: 'a' }, lead, stop.signal);
+  await clock.advance(0);
+  const b = stand('b');
+  await clock.advance(5000);
+  late = true;
+  // One renewal is done and answered 7 s later; from then on nothing reaches the server.
+  await clock.advance(3000);
+  const lost: FakeApi['intercept'] = (request) => {
+    if (JSON.stringify(request.body ?? '').includes('"holderIdentity":"a"')) throw failure('ServiceUnavailable', 'cut off');
+  };
+  api.intercept = lost;
+  for (let second = 0; second < 40; second++) {
+    await clock.advance(1000);
+    expect(leaders.length).toBeLessThan(2);
+  }
+  expect(await a).toBe('lost');
+  expect(leaders).toEqual(['b']);
+  b.stop();
+  stop.abort();
+});

@@ -68,6 +68,8 @@ class Election {
   #retryMs: number;
   #observed: Observed | undefined;
   #held: KubeObject | undefined;
+  /** When the newest renewal that succeeded was sent: others may have seen it from then on, however late we heard of it. */
+  #renewed = 0;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options;
@@ -95,19 +97,17 @@ class Election {
   /** Renews until the signal fires (true) or the deadline passes without a renewal (false). */
   async renewUntil(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options.client;
-    let renewed = clock.monotonic();
     while (!signal.aborted) {
       await sleep(clock, this.#retryMs, signal).catch(() => {});
       if (signal.aborted) return true;
       const attempt = linkSignals(signal);
-      const deadline = clock.setTimer(this.#renewDeadlineMs - (clock.monotonic() - renewed), () => attempt.abort());
+      const deadline = clock.setTimer(this.#renewDeadlineMs - (clock.monotonic() - this.#renewed), () => attempt.abort());
       try {
         if (!(await this.#tryHold(attempt.signal))) return false;
-        renewed = clock.monotonic();
       } catch (error) {
         if (signal.aborted) return true;
         this.#held = undefined;
-        if (clock.monotonic() - renewed >= this.#renewDeadlineMs) return false;
+        if (clock.monotonic() - this.#renewed >= this.#renewDeadlineMs) return false;
         this.#options.log.warn('cannot renew the lease, will try again', { error });
       } finally {
         deadline.cancel();
@@ -134,14 +134,17 @@ class Election {
   async #tryHold(signal: AbortSignal): Promise<boolean> {
     const { client, namespace, name, identity } = this.#options;
     const leases = client.resource(Lease, namespace);
+    const begun = client.clock.monotonic();
     const current = this.#held ?? (await leases.get(name, { signal }).catch(undefinedWhenAbsent));
     if (!current) {
       this.#held = await leases.create({ metadata: { name, namespace }, spec: this.#spec(undefined) }, { signal });
+      this.#renewed = begun;
       return true;
     }
     if (!this.#mayTake(current)) return false;
     this.#held = undefined;
     this.#held = await leases.update({ ...current, spec: this.#spec(current) }, { signal });
+    this.#renewed = begun;
     return this.#held.spec?.holderIdentity === identity;
   }
 

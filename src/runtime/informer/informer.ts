@@ -81,6 +81,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     const reflector = new Reflector<T>(this.#options, {
       listBegins: () => (listed = new Map()),
       listed: (object) => listed.set(keyOf(object), object),
+      unlisted: (object) => listed.delete(keyOf(object)),
       listEnds: async () => {
         const complete = listed;
         listed = new Map();

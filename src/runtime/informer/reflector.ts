@@ -11,6 +11,8 @@ import type { Log } from '../../lib/log.ts';
 export interface ReflectorSink<T extends KubeObject> {
   listBegins(): void;
   listed(object: T): void;
+  /** An object that may have been listed was deleted before the list was complete. */
+  unlisted(object: T): void;
   /** Everything that exists has been given. May take several turns; no change comes before it resolves. */
   listEnds(): Promise<void> | void;
   changed(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
@@ -47,6 +49,8 @@ export class Reflector<T extends KubeObject> {
     while (!signal.aborted) {
       try {
         await this.#listAndWatch(signal, () => backoff.reset());
+        // Expired, or broken before the list was complete: a server that is down ends a watch like this as soon as it began.
+        await sleep(clock, backoff.next(), signal).catch(() => {});
       } catch (error) {
         if (signal.aborted) return;
         if (this.#streams && refusesStreaming(error)) {
@@ -93,8 +97,9 @@ export class Reflector<T extends KubeObject> {
         case 'ADDED':
         case 'MODIFIED':
         case 'DELETED':
-          if (listing) this.#sink.listed(update.object);
-          else this.#sink.changed(update.type, update.object);
+          if (!listing) this.#sink.changed(update.type, update.object);
+          else if (update.type === 'DELETED') this.#sink.unlisted(update.object);
+          else this.#sink.listed(update.object);
       }
       if (++this.#handled % OBJECTS_PER_TURN === 0) await nextTurn();
     }

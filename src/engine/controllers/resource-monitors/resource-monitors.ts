@@ -124,6 +124,9 @@ export class ResourceMonitors implements Running {
     const observed = (object: KubeObject): void => {
       for (const listener of this.#listeners) listener.observed?.(resource, object);
     };
+    const deleted = (object: KubeObject): void => {
+      for (const listener of this.#listeners) listener.deleted?.(resource, object);
+    };
     const reflector = new Reflector(
       { resource: client.metadata(resource), clock, log },
       {
@@ -131,12 +134,13 @@ export class ResourceMonitors implements Running {
           for (const listener of this.#listeners) listener.listBegins?.(resource);
         },
         listed: observed,
+        unlisted: deleted,
         listEnds: () => {
           for (const listener of this.#listeners) listener.listEnds?.(resource);
         },
         changed: (type, object) => {
           definitionChanged();
-          if (type === 'DELETED') for (const listener of this.#listeners) listener.deleted?.(resource, object);
+          if (type === 'DELETED') deleted(object);
           else observed(object);
         },
       },

@@ -10,6 +10,7 @@ import { decodeBySchema } from '../schema/decode.ts';
 import { invalidValue } from '../schema/findings.ts';
 import { MetadataTypeError, readObjectMeta } from '../schema/object-meta.ts';
 import { SchemaNode } from '../schema/schema-node.ts';
+import { runBriefly } from '../schema/brief-work.ts';
 import { Pace, runInSlices, runToEnd, type Sliced } from '../schema/slices.ts';
 import { checkCustomObject } from './custom-check.ts';
 import type { CustomResourceDefinition, DefinitionVersion } from './definition.ts';
@@ -49,7 +50,7 @@ export function customStrategy(definition: CustomResourceDefinition): Strategy {
     prepareUpdate: (object, old, context) => prepareUpdate(shapeOf(context.version), object, old, context),
     validateCreate: (object, context) => runToEnd(checkCustomObject(shapeOf(context.version), object, undefined, '')),
     validateUpdate: (object, old, context) => runToEnd(checkCustomObject(shapeOf(context.version), object, old, context.subresource)),
-    validateLarge: (object, old, context) => runInSlices(checkCustomObject(shapeOf(context.version), object, old, context.subresource)),
+    validateLarge: (object, old, context) => runBriefly(checkCustomObject(shapeOf(context.version), object, old, context.subresource)),
     warnings: finalizerWarnings,
     allowUnconditionalUpdate: false,
     nameRule: 'dns-subdomain',

@@ -74,7 +74,8 @@ export interface Strategy {
    * To be used for bodies beyond 64 KiB; kinds without them have no object that takes long.
    */
   decodeLarge?(object: Json, version: string, onUnknown?: (path: string) => void): Promise<KubeObject>;
-  validateLarge?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): Promise<FieldError[]>;
+  /** Custom objects are always checked with this: what their rules cost does not depend on the size of the body. */
+  validateLarge?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): FieldError[] | Promise<FieldError[]>;
   /** Advice that does not refuse, as Warning headers. */
   warnings?(object: KubeObject, old: KubeObject | undefined): string[];
   /** PUT to a name that does not exist creates it. */

@@ -106,9 +106,11 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, obje
     const warnings = resource.strategy.warnings?.(object, undefined);
     if (warnings !== undefined) request.warnings.push(...warnings);
   };
-  const { validateLarge } = resource.strategy;
-  if (request.large && validateLarge !== undefined) return validateLarge(object, undefined, context).then(finish).then(breathe);
-  finish(resource.strategy.validateCreate(object, context));
+  const { strategy } = resource;
+  const inSlices = strategy.validateLarge !== undefined && (request.large || resource.strategicMerge === false);
+  const found = inSlices ? strategy.validateLarge!(object, undefined, context) : strategy.validateCreate(object, context);
+  if (found instanceof Promise) return found.then(finish).then(breathe);
+  finish(found);
   return request.large ? breathe() : undefined;
 }
 

@@ -177,9 +177,11 @@ function prepare(
     const warnings = resource.strategy.warnings?.(next, old);
     if (warnings !== undefined) request.warnings.push(...warnings);
   };
-  const { validateLarge } = resource.strategy;
-  if (request.large && validateLarge !== undefined) return validateLarge(next, old, context).then(finish).then(breathe);
-  finish(resource.strategy.validateUpdate(next, old, context));
+  const { strategy } = resource;
+  const inSlices = strategy.validateLarge !== undefined && (request.large || resource.strategicMerge === false);
+  const found = inSlices ? strategy.validateLarge!(next, old, context) : strategy.validateUpdate(next, old, context);
+  if (found instanceof Promise) return found.then(finish).then(breathe);
+  finish(found);
   return request.large ? breathe() : undefined;
 }
 

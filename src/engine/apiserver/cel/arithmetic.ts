@@ -1,3 +1,4 @@
+import type { WorkMeter } from './comparison.ts';
 import { CelDuration, CelList, CelTimestamp, CelUint, Fault, NO_SUCH_OVERLOAD, type CelValue } from './values.ts';
 
 const MIN_INT = -(2n ** 63n);
@@ -30,11 +31,11 @@ export function toTimestamp(nanoseconds: bigint): CelTimestamp | Fault {
   return nanoseconds < MIN_TIME || nanoseconds > MAX_TIME ? TIMESTAMP_OVERFLOW : new CelTimestamp(nanoseconds);
 }
 
-export function add(left: CelValue, right: CelValue): CelValue {
+export function add(left: CelValue, right: CelValue, meter: WorkMeter): CelValue {
   if (typeof left === 'bigint') return typeof right === 'bigint' ? toInt(left + right) : NO_SUCH_OVERLOAD;
   if (typeof left === 'string') return typeof right === 'string' ? left + right : NO_SUCH_OVERLOAD;
   if (typeof left === 'number') return typeof right === 'number' ? left + right : NO_SUCH_OVERLOAD;
-  if (left instanceof CelList) return right instanceof CelList ? left.concat(right) : NO_SUCH_OVERLOAD;
+  if (left instanceof CelList) return right instanceof CelList ? left.concat(right, meter) : NO_SUCH_OVERLOAD;
   if (left instanceof CelUint) return right instanceof CelUint ? toUint(left.value + right.value) : NO_SUCH_OVERLOAD;
   if (left instanceof Uint8Array) return right instanceof Uint8Array ? Buffer.concat([left, right]) : NO_SUCH_OVERLOAD;
   if (left instanceof CelDuration) {

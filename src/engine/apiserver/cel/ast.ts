@@ -89,6 +89,33 @@ export function qualifiedName(expr: Expr): string | undefined {
   return prefix === undefined ? undefined : `${prefix}.${expr.field}`;
 }
 
+/**
+ * How many nodes an expression has, and how deep they nest. Macros use parts of an expression in several places, where they count
+ * again. Neither recursive, because expressions may nest deeper than the stack, nor slower than the nodes are many.
+ */
+export function measure(root: Expr): { size: number; depth: number } {
+  const known = new Map<Expr, { size: number; depth: number }>();
+  const pending = [root];
+  for (let expr = pending.at(-1); expr !== undefined; expr = pending.at(-1)) {
+    const parts = children(expr);
+    const unknown = known.has(expr) ? [] : parts.filter((part) => !known.has(part));
+    if (unknown.length > 0) {
+      pending.push(...unknown);
+      continue;
+    }
+    pending.pop();
+    if (known.has(expr)) continue;
+    let [size, depth] = [1, 1];
+    for (const part of parts) {
+      const below = known.get(part)!;
+      size += below.size;
+      depth = Math.max(depth, below.depth + 1);
+    }
+    known.set(expr, { size, depth });
+  }
+  return known.get(root)!;
+}
+
 /** The direct parts of an expression. */
 export function children(expr: Expr): Expr[] {
   switch (expr.kind) {

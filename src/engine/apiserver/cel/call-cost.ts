@@ -1,3 +1,4 @@
+import type { WorkMeter } from './comparison.ts';
 import { CelFormat } from './functions/named-formats.ts';
 import { CelList, CelMap, CelOpaque, costSize, type CelValue } from './values.ts';
 
@@ -17,12 +18,13 @@ function regexCost(text: number, pattern: number): number {
   return Math.ceil((1 + text) * CHARACTER) * Math.ceil(pattern * REGEX_CHARACTER);
 }
 
-type Cost = (args: readonly CelValue[], result: CelValue, overload: string) => number;
+/** `result` is null for costs that do not depend on it: they are known before the call. */
+type Cost = (args: readonly CelValue[], result: CelValue, overload: string, meter: WorkMeter) => number;
 
 const ONE: Cost = () => 1;
 const readFirst: Cost = ([first]) => read(costSize(first));
 const readTwice: Cost = ([first]) => read(costSize(first), 2);
-const traverseFirst: Cost = ([first]) => traversal(first);
+const traverseFirst: Cost = ([first], _result, _overload, meter) => traversal(first, meter);
 const matchRegex: Cost = ([text, pattern]) => regexCost(costSize(text), costSize(pattern));
 
 function selectorCost([, selector]: readonly CelValue[]): number {
@@ -31,17 +33,18 @@ function selectorCost([, selector]: readonly CelValue[]): number {
 }
 
 /** Everything below a value, once. */
-function traversal(value: CelValue): number {
+function traversal(value: CelValue, meter: WorkMeter): number {
+  meter.spend(1);
   if (typeof value === 'string') return Math.trunc(Buffer.byteLength(value) * CHARACTER);
   if (value instanceof Uint8Array) return Math.trunc(value.length * CHARACTER);
   if (value instanceof CelList) {
     let cost = 0;
-    for (let at = 0; at < value.size; at++) cost += traversal(value.get(at));
+    for (let at = 0; at < value.size; at++) cost += traversal(value.get(at), meter);
     return cost;
   }
   if (value instanceof CelMap) {
     let cost = 0;
-    for (const key of value.keys()) cost += traversal(key) + traversal(value.find(key)!);
+    for (const key of value.keys()) cost += traversal(key, meter) + traversal(value.find(key)!, meter);
     return cost;
   }
   return 1;
@@ -87,7 +90,8 @@ for (const type of ['int', 'uint', 'double', 'bool', 'google.protobuf.Duration',
   BY_OVERLOAD[`list_${type}_sortByAssociatedKeys`] = ([, keys]) => selfComparison(keys);
 }
 
-const smaller: Cost = ([left, right]) => read(Math.min(costSize(left), costSize(right)));
+const smallerSize = ([left, right]: readonly CelValue[]): number => read(Math.min(costSize(left), costSize(right)));
+const smaller: Cost = (args) => smallerSize(args);
 for (const operator of ['less', 'less_equals', 'greater', 'greater_equals']) {
   BY_OVERLOAD[`${operator}_string`] = smaller;
   BY_OVERLOAD[`${operator}_bytes`] = smaller;
@@ -110,7 +114,7 @@ const BY_FUNCTION: Record<string, Cost> = {
   containsCIDR: ([cidr, other], _, overload) =>
     read(costSize(cidr), 2) + read(costSize(cidr)) + 1 + (overload === 'cidr_contains_cidr_string' ? read(costSize(other)) : 0),
   validate: ([format, text]) => (format instanceof CelFormat ? regexCost(costSize(text), format.regexSize) : 1),
-  '_==_': (args) => (args[0] instanceof CelOpaque ? 1 : smaller(args, null, '')),
+  '_==_': (args) => (args[0] instanceof CelOpaque ? 1 : smallerSize(args)),
   '_!=_': smaller,
 };
 for (const name of ['isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf']) BY_FUNCTION[name] = traverseFirst;
@@ -122,4 +126,11 @@ export function callCost(name: string, overload: string): Cost {
   if (Object.hasOwn(BY_OVERLOAD, overload) && overload.startsWith('list')) return BY_OVERLOAD[overload];
   if (Object.hasOwn(BY_FUNCTION, name)) return BY_FUNCTION[name];
   return Object.hasOwn(BY_OVERLOAD, overload) ? BY_OVERLOAD[overload] : ONE;
+}
+
+const NEEDS_RESULT = new Set(['list_slice', 'lists_range', 'list_reverse']);
+
+/** True when the cost is only known after the call. */
+export function needsResult(name: string, overload: string): boolean {
+  return name === 'join' || NEEDS_RESULT.has(overload);
 }

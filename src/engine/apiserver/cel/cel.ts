@@ -5,6 +5,8 @@ import { CelSource, issuesText, type CelIssue } from './issues.ts';
 import { checkLiterals } from './literal-checks.ts';
 import { parseCel } from './parser.ts';
 import { plan, PlanError } from './plan.ts';
+import type { StepCounter } from '../schema/regex-program.ts';
+import { Pace } from '../schema/slices.ts';
 import type { Step } from './step.ts';
 import { typeText, type CelType } from './types.ts';
 import { Fault, type CelValue } from './values.ts';
@@ -16,11 +18,16 @@ export const OBJECT_BUDGET = 10_000_000;
 /** Cost units for all match conditions of one webhook (RuntimeCELCostBudgetMatchConditions). */
 export const MATCH_CONDITIONS_BUDGET = 2_500_000;
 
+/** For the regular expressions of one expression, when nobody else counts. */
+const MOST_STEPS = 2_000_000;
+
 export interface CelEnvironment {
   /** The variables an expression may use, with their types; `dyn` where nothing is known. */
   variables: Readonly<Record<string, CelType>>;
   /** What the expression must evaluate to, if that matters. Dynamic results are refused too, as Kubernetes does. */
   resultType?: CelType;
+  /** Is told what it takes to compile regular expressions. */
+  counter?: StepCounter;
 }
 
 /** What an evaluation came to, and what it cost. */
@@ -90,7 +97,7 @@ export function compileCel(expression: string, environment: CelEnvironment): Cel
   const ast = parseCel(source, issues);
   if (ast === undefined) return { errors: issuesText(source, issues) };
   checkTypes(ast, environment.variables, issues);
-  if (issues.length === 0) checkLiterals(ast, issues);
+  if (issues.length === 0) checkLiterals(ast, issues, environment.counter ?? new Pace(MOST_STEPS));
   if (issues.length > 0) return { errors: issuesText(source, issues) };
   const { resultType } = environment;
   if (resultType !== undefined && ast.type?.kind !== resultType.kind) {

@@ -1,7 +1,7 @@
 import { qualifiedName, type CallExpr, type ComprehensionExpr, type Expr, type ListExpr, type MapExpr, type StructExpr } from './ast.ts';
 import { findFunction, type Overload } from './declarations.ts';
 import type { CelIssue } from './issues.ts';
-import { assign, assignAll, mostGeneral, substitute, type Substitutions } from './type-relations.ts';
+import { isLargerThan, mostGeneral, substitute, Substitutions } from './type-relations.ts';
 import * as types from './types.ts';
 import type { CelType } from './types.ts';
 import { CelTypeValue, CelUint } from './values.ts';
@@ -11,6 +11,8 @@ interface Scope {
   readonly names: Map<string, CelType>;
   readonly outer?: Scope;
 }
+
+const LARGEST_TYPE = 1000;
 
 /** Finds the type of every part of an expression, writes it into the nodes and reports what does not fit, in cel-go's words. */
 export function checkTypes(expr: Expr, variables: Readonly<Record<string, CelType>>, issues: CelIssue[]): void {
@@ -22,7 +24,7 @@ export function checkTypes(expr: Expr, variables: Readonly<Record<string, CelTyp
 class Checker {
   private readonly issues: CelIssue[];
   private scope: Scope;
-  private known: Substitutions = new Map();
+  private readonly known = new Substitutions();
   private fresh = 0;
   private readonly visited: Expr[] = [];
 
@@ -78,9 +80,7 @@ class Checker {
   }
 
   private fits(left: CelType, right: CelType): boolean {
-    const known = assign(this.known, left, right);
-    if (known !== undefined) this.known = known;
-    return known !== undefined;
+    return this.known.assign([left], [right]);
   }
 
   private ident(expr: Expr & { kind: 'ident' }): CelType {
@@ -167,9 +167,7 @@ class Checker {
     for (const overload of overloads) {
       if (overload.member !== (expr.target !== undefined)) continue;
       const { params, result: declared } = this.instantiate(overload);
-      const known = assignAll(this.known, argTypes, params);
-      if (known === undefined) continue;
-      this.known = known;
+      if (!this.known.assign(argTypes, params)) continue;
       found.push(overload.id);
       const type = substitute(this.known, declared, false);
       if (result === undefined) result = type;
@@ -239,7 +237,9 @@ class Checker {
       value = this.join(value, entry.optional ? this.unwrap(entry.value, type) : type);
     }
     const free = (): CelType => types.typeParam(`_var${this.fresh++}`);
-    return types.mapOf(key ?? free(), value ?? free());
+    const type = types.mapOf(key ?? free(), value ?? free());
+    // Maps of a value to itself double their type with each nesting.
+    return isLargerThan(this.known, type, LARGEST_TYPE) ? this.report(expr.offset, 'type of the map is too large') : type;
   }
 
   private structLiteral(expr: StructExpr): CelType {

@@ -10,7 +10,7 @@ function refuse(value: CelValue, to: string): Fault {
 
 const INT_TEXT = /^[+-]?[0-9]+$/;
 const UINT_TEXT = /^[0-9]+$/;
-const DOUBLE_TEXT = /^[+-]?(?:(?:[0-9][0-9_]*)?\.?[0-9]*(?:[eE][+-]?[0-9]+)?|inf|infinity|nan)$/i;
+const DOUBLE_TEXT = /^[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)$/i;
 const INT_OVERFLOW = new Fault('integer overflow');
 const UINT_OVERFLOW = new Fault('unsigned integer overflow');
 
@@ -23,7 +23,7 @@ export function convertToInt(value: CelValue): CelValue {
   if (value instanceof CelUint) return toInt(value.value);
   if (value instanceof CelDuration) return value.nanoseconds;
   if (value instanceof CelTimestamp) return floorDivide(value.nanoseconds, 1_000_000_000n);
-  if (typeof value !== 'string' || !INT_TEXT.test(value) || value.length > 64) return refuse(value, 'int');
+  if (typeof value !== 'string' || value.length > 64 || !INT_TEXT.test(value)) return refuse(value, 'int');
   const parsed = toInt(BigInt(value.replace(/^\+/, '')));
   return parsed instanceof Fault ? refuse(value, 'int') : parsed;
 }
@@ -39,7 +39,7 @@ export function convertToUint(value: CelValue): CelValue {
   if (typeof value === 'number') {
     return !Number.isFinite(value) || value < 0 || value >= 2 ** 64 ? UINT_OVERFLOW : new CelUint(BigInt(Math.trunc(value)));
   }
-  if (typeof value !== 'string' || !UINT_TEXT.test(value) || value.length > 64) return refuse(value, 'uint');
+  if (typeof value !== 'string' || value.length > 64 || !UINT_TEXT.test(value)) return refuse(value, 'uint');
   const parsed = toUint(BigInt(value));
   return parsed instanceof Fault ? refuse(value, 'uint') : parsed;
 }

@@ -1,4 +1,5 @@
-import type { WorkMeter } from './comparison.ts';
+import { spendText } from './comparison.ts';
+import type { CallContext } from './functions/function-table.ts';
 import { Fault, type CelValue } from './values.ts';
 
 /** The budget of one evaluation ran out. Unlike a Fault nothing absorbs it. */
@@ -8,15 +9,18 @@ export class CostExceeded extends Error {
   }
 }
 
-/** Elements that comparisons may look at for each unit of cost: their cost does not count what is inside. */
-const WORK_PER_COST = 20;
-const PAUSE_EVERY = 512;
+/** Steps of work for each unit of cost, beyond which an evaluation ends although its cost is within limits. */
+const WORK_PER_COST = 5;
+const PAUSE_EVERY = 2048;
+/** Steps that one turn of a fold counts for when it is time to pause. */
+const FOLD_TURN = 4;
+const LONGEST_TEXT = 10_000_000;
 
 /** The state of one evaluation: its variables, and what it has spent. */
-export class Frame implements WorkMeter {
+export class Frame implements CallContext {
   cost = 0;
   private work = 0;
-  private iterations = 0;
+  private sincePause = 0;
   private readonly limit: number;
   private readonly variables: ReadonlyMap<string, CelValue>;
   private readonly locals = new Map<string, CelValue[]>();
@@ -39,12 +43,27 @@ export class Frame implements WorkMeter {
 
   spend(steps: number): void {
     this.work += steps;
+    this.sincePause += steps;
     if (this.work > this.limit * WORK_PER_COST) throw new CostExceeded();
   }
 
-  /** True now and then, when a long evaluation should pause. */
-  isDue(): boolean {
-    return ++this.iterations % PAUSE_EVERY === 0;
+  /** Work that can pause: true when it should. */
+  tick(steps: number): boolean {
+    this.spend(steps);
+    return this.isPauseDue(0);
+  }
+
+  announceText(length: number): void {
+    if (length > LONGEST_TEXT) throw new CostExceeded();
+    spendText(length, this);
+  }
+
+  /** True now and then, when a long evaluation should pause: asked at each turn of a fold. */
+  isPauseDue(steps = FOLD_TURN): boolean {
+    this.sincePause += steps;
+    if (this.sincePause < PAUSE_EVERY) return false;
+    this.sincePause = 0;
+    return true;
   }
 
   read(name: string): CelValue {

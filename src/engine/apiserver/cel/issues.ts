@@ -34,12 +34,21 @@ export class CelSource {
 
 const LONGEST_SNIPPET = 16384;
 const MOST_ISSUES = 100;
+/** A long line is shown again with each issue in it. */
+const LONGEST_TEXT = 32_768;
 
 /** Everything that is wrong with an expression, in the order of its places, as one text. */
 export function issuesText(source: CelSource, issues: readonly CelIssue[]): string {
   const sorted = [...issues].sort((left, right) => left.offset - right.offset);
-  const shown = sorted.slice(0, MOST_ISSUES).map((issue) => issueText(source, issue));
-  if (sorted.length > MOST_ISSUES) shown.push(`${sorted.length - MOST_ISSUES} more errors were truncated`);
+  const shown: string[] = [];
+  let length = 0;
+  for (const issue of sorted.slice(0, MOST_ISSUES)) {
+    if (length > LONGEST_TEXT) break;
+    const text = issueText(source, issue);
+    length += text.length;
+    shown.push(text);
+  }
+  if (sorted.length > shown.length) shown.push(`${sorted.length - shown.length} more errors were truncated`);
   return shown.join('\n');
 }
 

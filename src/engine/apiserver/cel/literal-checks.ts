@@ -1,3 +1,4 @@
+import type { StepCounter } from '../schema/regex-program.ts';
 import { regExpComplaint } from '../schema/regular-expression.ts';
 import { children, type Expr } from './ast.ts';
 import { convertToDuration, convertToTimestamp } from './conversions.ts';
@@ -7,8 +8,8 @@ import { isOptional, sameType, typeText, type CelType } from './types.ts';
 import { Fault } from './values.ts';
 
 /** Checks of a typed expression's literals, as Kubernetes configures them: what can only fail is refused before it runs. */
-export function checkLiterals(expr: Expr, issues: CelIssue[], insideFormat = false): void {
-  if (expr.kind === 'call') checkCall(expr, issues);
+export function checkLiterals(expr: Expr, issues: CelIssue[], counter: StepCounter, insideFormat = false): void {
+  if (expr.kind === 'call') checkCall(expr, issues, counter);
   const exempt = insideFormat || (expr.kind === 'call' && expr.name === 'format');
   if (!exempt && expr.kind === 'list') {
     checkSameTypes(
@@ -27,7 +28,7 @@ export function checkLiterals(expr: Expr, issues: CelIssue[], insideFormat = fal
       issues,
     );
   }
-  for (const child of children(expr)) checkLiterals(child, issues, exempt);
+  for (const child of children(expr)) checkLiterals(child, issues, counter, exempt);
 }
 
 function checkSameTypes(parts: { expr: Expr; optional: boolean }[], issues: CelIssue[], most = Infinity): void {
@@ -43,7 +44,7 @@ function checkSameTypes(parts: { expr: Expr; optional: boolean }[], issues: CelI
   }
 }
 
-function checkCall(expr: Expr & { kind: 'call' }, issues: CelIssue[]): void {
+function checkCall(expr: Expr & { kind: 'call' }, issues: CelIssue[], counter: StepCounter): void {
   const refuse = (arg: Expr): number => issues.push({ offset: arg.offset, message: `invalid ${expr.name} argument` });
   if ((expr.name === 'duration' || expr.name === 'timestamp') && expr.args.length === 1 && expr.args[0].kind === 'literal') {
     const [arg] = expr.args;
@@ -52,7 +53,8 @@ function checkCall(expr: Expr & { kind: 'call' }, issues: CelIssue[]): void {
   }
   if (expr.name === 'matches') {
     const pattern = expr.args[expr.args.length - 1];
-    if (pattern.kind === 'literal' && typeof pattern.value === 'string' && regExpComplaint(pattern.value) !== undefined) refuse(pattern);
+    const isText = pattern.kind === 'literal' && typeof pattern.value === 'string';
+    if (isText && regExpComplaint(pattern.value as string, counter) !== undefined) refuse(pattern);
   }
   if (expr.name === 'format') checkFormat(expr, issues);
 }

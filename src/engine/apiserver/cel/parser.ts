@@ -1,4 +1,4 @@
-import type { CallExpr, Expr, ListExpr, MapEntry, StructExpr } from './ast.ts';
+import { measure, type CallExpr, type Expr, type ListExpr, type MapEntry, type StructExpr } from './ast.ts';
 import type { CelIssue, CelSource } from './issues.ts';
 import { tokenize, type Token } from './lexer.ts';
 import { expandMacro, MacroError } from './macros.ts';
@@ -34,11 +34,22 @@ export function parseCel(source: CelSource, issues: CelIssue[]): Expr | undefine
   const tokens = tokenize(source, issues);
   try {
     const expr = new Parser(tokens, issues).parse();
+    if (issues.length === 0) refuseHuge(expr, issues);
     return issues.length === 0 ? expr : undefined;
   } catch (error) {
     if (error instanceof ParseFailure) return undefined;
     throw error;
   }
+}
+
+/** cel-go would take as long as it takes. */
+const MOST_NODES = 10_000;
+const MOST_LEVELS = 600;
+
+function refuseHuge(expr: Expr, issues: CelIssue[]): void {
+  const { size, depth } = measure(expr);
+  if (size > MOST_NODES) issues.push({ offset: -1, message: `expression has too many parts: ${size}, limit ${MOST_NODES}` });
+  else if (depth > MOST_LEVELS) issues.push({ offset: -1, message: `expression nests too deeply: ${depth}, limit ${MOST_LEVELS}` });
 }
 
 class Parser {

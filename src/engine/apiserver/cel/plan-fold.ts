@@ -57,7 +57,7 @@ class Fold {
   }
 
   run(frame: Frame): CelValue {
-    const items = itemsOf(this.parts.range.run(frame), this.expr.iterVar2 !== undefined);
+    const items = itemsOf(this.parts.range.run(frame), this.expr.iterVar2 !== undefined, frame);
     if (items instanceof Fault) return items;
     this.enter(frame, this.first(frame));
     const { condition, step, result } = this.parts;
@@ -75,11 +75,15 @@ class Fold {
 
   *sliced(frame: Frame): SlicedValue {
     const { range, condition, step, result } = this.parts;
-    const items = itemsOf(range.sliced === undefined ? range.run(frame) : yield* range.sliced(frame), this.expr.iterVar2 !== undefined);
+    const items = itemsOf(
+      range.sliced === undefined ? range.run(frame) : yield* range.sliced(frame),
+      this.expr.iterVar2 !== undefined,
+      frame,
+    );
     if (items instanceof Fault) return items;
     this.enter(frame, this.first(frame));
     for (let at = 0; at < items.size; at++) {
-      if (frame.isDue()) yield;
+      if (frame.isPauseDue()) yield;
       this.next(frame, items, at);
       const goesOn = condition.run(frame);
       if (goesOn === false || goesOn instanceof Fault) break;
@@ -122,12 +126,13 @@ interface Items {
 }
 
 /** What a fold goes over: elements, or keys; with two variables, positions or keys and their values. */
-function itemsOf(range: CelValue, pairs: boolean): Items | Fault {
+function itemsOf(range: CelValue, pairs: boolean, frame: Frame): Items | Fault {
   if (range instanceof Fault) return range;
   if (range instanceof CelList) {
     return { size: range.size, first: (at) => (pairs ? BigInt(at) : range.get(at)), second: (at) => range.get(at) };
   }
   if (!(range instanceof CelMap)) return NO_SUCH_OVERLOAD;
   const keys = range.keys();
+  frame.spend(keys.length);
   return { size: keys.length, first: (at) => keys[at], second: (at) => range.find(keys[at]) ?? null };
 }

@@ -1,9 +1,12 @@
 import type { CallExpr, Expr, ListExpr, MapExpr, SelectExpr } from './ast.ts';
-import { callCost } from './call-cost.ts';
+import { callCost, needsResult } from './call-cost.ts';
+import { spendText } from './comparison.ts';
 import { indexValue, presence, selectField } from './access.ts';
 import type { Frame } from './frame.ts';
-import { implementation } from './functions/library.ts';
+import type { CallContext } from './functions/function-table.ts';
+import { implementation, slicedImplementation } from './functions/library.ts';
 import { planFold } from './plan-fold.ts';
+import { runToEnd } from '../schema/slices.ts';
 import type { SlicedValue, Step } from './step.ts';
 import { CelList, CelOptional, Fault, mapKey, NO_SUCH_OVERLOAD, NONE, shown, ValueList, ValueMap, type CelValue } from './values.ts';
 
@@ -124,23 +127,63 @@ function planCall(expr: CallExpr): Step {
 /** Functions whose result for a constant is computed when the program is made. */
 const FOLDED = new Set(['bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'type', 'uint']);
 
+const UNMETERED: CallContext = { spend: () => {}, tick: () => false, announceText: () => {} };
+
 function planFunction(expr: CallExpr, args: Step[]): Step {
+  const overload = expr.overloads?.length === 1 ? expr.overloads[0] : '';
+  if (slicedImplementation(expr.name) !== undefined) return planPausing(expr.name, overload, args);
   const apply = implementation(expr.name);
   if (apply === undefined) throw new PlanError(`no such overload: ${expr.name}`);
-  const overload = expr.overloads?.length === 1 ? expr.overloads[0] : '';
   if (FOLDED.has(expr.name) && args.length === 1 && args[0].constant !== undefined) {
-    const value = apply([args[0].constant.value], { spend: () => {} });
+    const value = apply([args[0].constant.value], UNMETERED);
     if (value instanceof Fault) throw new PlanError(value.message);
     return constant(value);
   }
   const membership = overload === 'in_list' ? constantMembership(args) : undefined;
   if (membership !== undefined) return membership;
   const cost = callCost(expr.name, overload);
+  const paysAfter = needsResult(expr.name, overload);
   return strict(args, (frame, values) => {
-    const fault = values.find((value) => value instanceof Fault);
+    const fault = takeStock(frame, values);
+    if (!paysAfter) frame.charge(cost(values, null, overload, frame));
     const result = fault ?? apply(values, frame);
-    return frame.charge(cost(values, result, overload)) ?? result;
+    return paysAfter ? (frame.charge(cost(values, result, overload, frame)) ?? result) : result;
   });
+}
+
+/** The first argument that failed. Counts what it takes to read the others. */
+function takeStock(frame: Frame, values: readonly CelValue[]): Fault | undefined {
+  let fault: Fault | undefined;
+  for (const value of values) {
+    if (typeof value === 'string') spendText(value.length, frame);
+    else if (value instanceof Fault) fault ??= value;
+  }
+  return fault;
+}
+
+/** A call of a function that may take long. */
+function planPausing(name: string, overload: string, args: Step[]): Step {
+  const apply = slicedImplementation(name)!;
+  const cost = callCost(name, overload);
+  const call = function* (frame: Frame, values: CelValue[]): SlicedValue {
+    const fault = takeStock(frame, values);
+    frame.charge(cost(values, null, overload, frame));
+    return fault ?? (yield* apply(values, frame));
+  };
+  return {
+    run: (frame) =>
+      runToEnd(
+        call(
+          frame,
+          args.map((arg) => arg.run(frame)),
+        ),
+      ),
+    sliced: function* (frame: Frame): SlicedValue {
+      const values: CelValue[] = [];
+      for (const arg of args) values.push(arg.sliced === undefined ? arg.run(frame) : yield* arg.sliced(frame));
+      return yield* call(frame, values);
+    },
+  };
 }
 
 /** `x in [constants]` is a look-up that costs nothing. */

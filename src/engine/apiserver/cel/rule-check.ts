@@ -2,8 +2,8 @@ import type { FieldError } from '../../../kube/field-error.ts';
 import { child, forbiddenValue, index, internalFinding, invalidValue } from '../schema/findings.ts';
 import { internalRule } from '../schema/internal-form.ts';
 import { multiplyCapped, type RuleCheck, type RuleScope } from '../schema/rule-scope.ts';
-import { compileRule, type CompiledRule } from './rules.ts';
-import { declare } from './schema-types.ts';
+import { compileRule, estimateRule, type CompiledRule } from './rules.ts';
+import { declare, type Declared } from './schema-types.ts';
 
 /** The most that one rule, and all rules of a schema, may cost by estimation. */
 const RULE_LIMIT = 10_000_000n;
@@ -11,7 +11,7 @@ export const SCHEMA_LIMIT = 100_000_000n;
 
 /** Checks the rules that stand at one place of a CRD's schema. */
 export function checkRulesAt(suppressesCost: boolean): RuleCheck {
-  return (scope, path, uncorrelatable) => {
+  return (scope, path, uncorrelatable, pace) => {
     const { schema } = scope;
     const isResource = scope.parent === undefined || schema['x-kubernetes-embedded-resource'] === true;
     const declared = declare(schema, 'selfType', isResource);
@@ -22,8 +22,8 @@ export function checkRulesAt(suppressesCost: boolean): RuleCheck {
       return [() => [internalFinding(rulesPath, detail)]];
     }
     return (schema['x-kubernetes-validations'] ?? []).map((rule, at) => () => {
-      const compiled = compileRule(schema, rule, declared);
-      return checkRule(scope, compiled, index(rulesPath, at), uncorrelatable, suppressesCost);
+      const compiled = compileRule(schema, rule, declared, pace);
+      return checkRule(scope, compiled, declared, index(rulesPath, at), uncorrelatable, suppressesCost);
     });
   };
 }
@@ -31,6 +31,7 @@ export function checkRulesAt(suppressesCost: boolean): RuleCheck {
 function checkRule(
   scope: RuleScope,
   compiled: CompiledRule,
+  declared: Declared,
   path: string,
   uncorrelatable: string | undefined,
   suppressesCost: boolean,
@@ -38,7 +39,8 @@ function checkRule(
   const found: FieldError[] = [];
   const { rule } = compiled;
   const noticeable = SCHEMA_LIMIT / 100n;
-  const cost = multiplyCapped(compiled.maxCost, scope.maxCardinality ?? compiled.maxCardinality);
+  const estimate = estimateRule(compiled, declared);
+  const cost = multiplyCapped(estimate.rule, scope.maxCardinality ?? estimate.cardinality);
   if (!suppressesCost && cost > RULE_LIMIT) {
     found.push(forbiddenValue(child(path, 'rule'), costComplaint('estimated rule cost', cost, RULE_LIMIT)));
   }
@@ -47,11 +49,11 @@ function checkRule(
   if (compiled.messageError !== undefined) {
     found.push(invalidValue(child(path, 'messageExpression'), internalRule(rule), compiled.messageError));
   } else if (compiled.message !== undefined) {
-    if (!suppressesCost && compiled.messageMaxCost > RULE_LIMIT) {
-      const detail = costComplaint('estimated messageExpression cost', compiled.messageMaxCost, RULE_LIMIT);
+    if (!suppressesCost && estimate.message > RULE_LIMIT) {
+      const detail = costComplaint('estimated messageExpression cost', estimate.message, RULE_LIMIT);
       found.push(forbiddenValue(child(path, 'messageExpression'), detail));
     }
-    scope.total.observe(child(path, 'messageExpression'), compiled.messageMaxCost, noticeable);
+    scope.total.observe(child(path, 'messageExpression'), estimate.message, noticeable);
   }
   if (compiled.usesOldSelf) {
     if (uncorrelatable !== undefined) {

@@ -8,7 +8,7 @@ import { child, duplicateValue, forbiddenValue, index, invalidValue, key, requir
 import type { SchemaNode } from '../schema/schema-node.ts';
 import type { Pace, Sliced } from '../schema/slices.ts';
 import { OBJECT_BUDGET, PER_CALL_LIMIT, type CelProgram } from './cel.ts';
-import { compileRules, type CompiledRule } from './rules.ts';
+import { compileRule, type CompiledRule } from './rules.ts';
 import { escapeFieldName } from './field-names.ts';
 import { declare, withTypeMeta, type Declared } from './schema-types.ts';
 import { fromSchema } from './schema-values.ts';
@@ -19,7 +19,7 @@ export class RuleNode {
   readonly node: SchemaNode;
   readonly declared: Declared | undefined;
   readonly isResource: boolean;
-  private compiled?: CompiledRule[];
+  private readonly compiled: CompiledRule[] = [];
   private readonly children = new Map<string, RuleNode | null>();
 
   constructor(node: SchemaNode, isResource: boolean, declared: Declared | undefined = declare(node.schema, 'selfType', isResource)) {
@@ -28,13 +28,13 @@ export class RuleNode {
     this.declared = declared;
   }
 
-  /** Undefined when there are no rules here. */
-  get rules(): CompiledRule[] {
-    if (this.compiled === undefined) {
-      const has = (this.node.schema['x-kubernetes-validations']?.length ?? 0) > 0;
-      this.compiled = has && this.declared !== undefined ? compileRules(this.node.schema, this.declared) : [];
-    }
-    return this.compiled;
+  get ruleCount(): number {
+    return this.declared === undefined ? 0 : (this.node.schema['x-kubernetes-validations']?.length ?? 0);
+  }
+
+  rule(at: number, pace: Pace): CompiledRule {
+    const { schema } = this.node;
+    return (this.compiled[at] ??= compileRule(schema, schema['x-kubernetes-validations']![at], this.declared!, pace));
   }
 
   /** The schema as values of it are shown to rules. */
@@ -185,11 +185,12 @@ function ruleName(rule: ValidationRule): string {
   return (rule.message || rule.rule).trim();
 }
 
+const STEPS_PER_RULE = 8;
+
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 function* checkHere(run: Run, rules: RuleNode, value: Json, old: Json, path: string, correlation: Correlation): Sliced<void> {
-  const compiled = rules.rules;
-  if (compiled.length === 0) return;
+  if (rules.ruleCount === 0) return;
   const type = rules.node.schema.type ?? '';
   if (run.budget <= 0) {
     run.found.push(invalidValue(path, type, OUT_OF_BUDGET));
@@ -205,7 +206,9 @@ function* checkHere(run: Run, rules: RuleNode, value: Json, old: Json, path: str
     ['self', self],
     ['oldSelf', oldSelf === undefined ? NONE : new CelOptional(oldSelf)],
   ]);
-  for (const each of compiled) {
+  for (let at = 0; at < rules.ruleCount; at++) {
+    if (run.pace.tick(STEPS_PER_RULE)) yield;
+    const each = rules.rule(at, run.pace);
     if (each.error !== undefined) {
       run.found.push(invalidValue(path, type, `rule compile error: ${each.error}`));
       continue;

@@ -2,7 +2,8 @@ import type { Schema, ValidationRule } from '../../../kube/schema.ts';
 import { resolveFieldPath } from '../schema/field-path.ts';
 import type { Expr } from './ast.ts';
 import { children } from './ast.ts';
-import { compileCel, type CelProgram } from './cel.ts';
+import type { StepCounter } from '../schema/regex-program.ts';
+import { compileCel, type CelEnvironment, type CelProgram } from './cel.ts';
 import { estimateCost } from './cost-estimate.ts';
 import { declaredSizes, LARGEST_REQUEST, type Declared } from './schema-types.ts';
 import { BOOL, optionalOf, STRING } from './types.ts';
@@ -16,25 +17,21 @@ export interface CompiledRule {
   usesOldSelf: boolean;
   message?: CelProgram;
   messageError?: string;
-  /** The most that the rule, and its message, may cost. */
-  maxCost: bigint;
-  messageMaxCost: bigint;
-  /** How often the rule can run in one request when nothing limits its surroundings. */
-  maxCardinality: bigint;
   /** Where its findings belong, below its own place. */
   fieldPath: string;
 }
 
-export function compileRules(schema: Schema, declared: Declared): CompiledRule[] {
-  return (schema['x-kubernetes-validations'] ?? []).map((rule) => compileRule(schema, rule, declared));
-}
+/** Compiling one character of an expression takes as long as so many steps of other checks. */
+const STEPS_PER_CHARACTER = 4;
 
-export function compileRule(schema: Schema, rule: ValidationRule, declared: Declared): CompiledRule {
-  const compiled: CompiledRule = { rule, usesOldSelf: false, maxCost: 0n, messageMaxCost: 0n, maxCardinality: 0n, fieldPath: '' };
+/** @param counter is told what it takes */
+export function compileRule(schema: Schema, rule: ValidationRule, declared: Declared, counter: StepCounter): CompiledRule {
+  const compiled: CompiledRule = { rule, usesOldSelf: false, fieldPath: '' };
+  counter.tick((rule.rule.length + (rule.messageExpression ?? '').length) * STEPS_PER_CHARACTER);
   if (rule.rule.trim() === '') return compiled;
   const oldSelf = rule.optionalOldSelf ? optionalOf(declared.type) : declared.type;
   const variables = { self: declared.type, oldSelf };
-  const result = compileCel(rule.rule, { variables });
+  const result = compileCel(rule.rule, { variables, counter });
   if (result.program === undefined) {
     compiled.error = `${result.instantiation ? 'program instantiation' : 'compilation'} failed: ${result.errors}`;
     return compiled;
@@ -45,10 +42,8 @@ export function compileRule(schema: Schema, rule: ValidationRule, declared: Decl
   }
   compiled.usesOldSelf = mentions(result.program.ast, 'oldSelf');
   compiled.program = result.program;
-  compiled.maxCost = estimateCost(result.program.ast, declaredSizes(declared)).max;
-  compiled.maxCardinality = BigInt(Math.trunc(LARGEST_REQUEST / (declared.minSize + 1)));
   if (rule.messageExpression) {
-    compileMessage(compiled, rule.messageExpression, variables, declared);
+    compileMessage(compiled, rule.messageExpression, { variables, counter });
     if (compiled.messageError !== undefined) return compiled;
   }
   if (rule.fieldPath) {
@@ -58,16 +53,23 @@ export function compileRule(schema: Schema, rule: ValidationRule, declared: Decl
   return compiled;
 }
 
-function compileMessage(compiled: CompiledRule, expression: string, variables: Record<string, Declared['type']>, declared: Declared): void {
-  const result = compileCel(expression, { variables });
+function compileMessage(compiled: CompiledRule, expression: string, environment: CelEnvironment): void {
+  const result = compileCel(expression, environment);
   if (result.program === undefined) {
     compiled.messageError = `messageExpression ${result.instantiation ? 'instantiation' : 'compilation'} failed: ${result.errors}`;
   } else if (result.program.resultType.kind !== STRING.kind) {
     compiled.messageError = 'messageExpression must evaluate to a string';
   } else {
     compiled.message = result.program;
-    compiled.messageMaxCost = estimateCost(result.program.ast, declaredSizes(declared)).max;
   }
+}
+
+/** The most that a rule, and its message, may cost; and how often it can run in one request when nothing limits its surroundings. */
+export function estimateRule(compiled: CompiledRule, declared: Declared): { rule: bigint; message: bigint; cardinality: bigint } {
+  const estimate = (program: CelProgram | undefined): bigint =>
+    program === undefined ? 0n : estimateCost(program.ast, declaredSizes(declared)).max;
+  const cardinality = compiled.program === undefined ? 0n : BigInt(Math.trunc(LARGEST_REQUEST / (declared.minSize + 1)));
+  return { rule: estimate(compiled.program), message: estimate(compiled.message), cardinality };
 }
 
 /** True when a variable is read anywhere in an expression, outside folds that hide it. */

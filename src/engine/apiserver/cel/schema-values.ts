@@ -1,7 +1,7 @@
-import { deepEqual, isJsonObject } from '../../../kube/json-value.ts';
+import { isJsonObject } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { Schema } from '../../../kube/schema.ts';
-import { equal, type WorkMeter } from './comparison.ts';
+import { dataEqual, equal, type WorkMeter } from './comparison.ts';
 import { escapeFieldName, unescapeFieldName } from './field-names.ts';
 import { withTypeMeta } from './schema-types.ts';
 import { parseGoDuration, parseTimestamp } from './time-text.ts';
@@ -136,8 +136,8 @@ class SchemaList extends CelList {
 /** A list whose order does not matter and whose items are unique. */
 class SetList extends SchemaList {
   equalsList(other: CelList, meter: WorkMeter): boolean {
+    meter.spend((this.size + other.size) * 4);
     const mine = new Set(this.items.map(identity));
-    meter.spend(this.size + other.size);
     for (let at = 0; at < other.size; at++) {
       const item = other instanceof SchemaList ? identity(other.data[at]) : identity(other.get(at));
       if (!mine.has(item)) return false;
@@ -146,9 +146,10 @@ class SetList extends SchemaList {
   }
 
   /** Items of the other list that are new are appended. */
-  override concat(other: CelList): CelList {
+  override concat(other: CelList, meter: WorkMeter): CelList {
+    meter.spend((this.size + other.size) * 4);
     const added = jsonItems(other);
-    if (added === undefined) return super.concat(other);
+    if (added === undefined) return super.concat(other, meter);
     const seen = new Set(this.items.map(identity));
     return new SetList([...this.items, ...added.filter((item) => !seen.has(identity(item)))], this.itemSchema);
   }
@@ -187,6 +188,7 @@ class MapList extends SchemaList {
   }
 
   equalsList(other: CelList, meter: WorkMeter): boolean | Fault {
+    meter.spend((this.size + other.size) * 4);
     const theirs = jsonItems(other);
     if (theirs === undefined) return false;
     const mine = new Map(this.items.map((item) => [this.keyOf(item), item]));
@@ -200,9 +202,10 @@ class MapList extends SchemaList {
   }
 
   /** Items of the other list replace those with their key, and are appended where there is none. */
-  override concat(other: CelList): CelList {
+  override concat(other: CelList, meter: WorkMeter): CelList {
+    meter.spend((this.size + other.size) * 4);
     const added = jsonItems(other);
-    if (added === undefined) return super.concat(other);
+    if (added === undefined) return super.concat(other, meter);
     const merged = new Map(this.items.map((item) => [this.keyOf(item), item]));
     for (const item of added) merged.set(this.keyOf(item), item);
     return new MapList([...merged.values()], this.itemSchema, this.keys);
@@ -215,6 +218,7 @@ class SchemaMap extends CelMap {
   private readonly schema: Schema;
   private readonly hasProperties: boolean;
   private names?: CelValue[];
+  private count?: number;
 
   constructor(data: Record<string, Json>, schema: Schema) {
     super();
@@ -224,7 +228,8 @@ class SchemaMap extends CelMap {
   }
 
   get size(): number {
-    return Object.keys(this.data).length;
+    this.count ??= Object.keys(this.data).length;
+    return this.count;
   }
 
   private schemaOf(name: string): Schema | undefined {
@@ -258,7 +263,7 @@ class SchemaMap extends CelMap {
       if (this.schemaOf(name) === undefined) {
         meter.spend(1);
         const theirs = other instanceof SchemaMap && Object.hasOwn(other.data, name) ? other.data[name] : undefined;
-        if (theirs !== undefined && !deepEqual(this.data[name], theirs)) return false;
+        if (theirs !== undefined && !dataEqual(this.data[name], theirs, meter)) return false;
         continue;
       }
       const key = this.hasProperties ? (escapeFieldName(name) ?? name) : name;

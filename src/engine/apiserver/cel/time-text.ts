@@ -86,14 +86,29 @@ export function inZone(nanoseconds: bigint, zone: string): Date {
     return new Date(milliseconds + minutes * 60_000);
   }
   if (zone === '' || zone === 'UTC' || zone === 'Z') return new Date(milliseconds);
-  let format: Intl.DateTimeFormat;
-  try {
-    format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
-  } catch (error) {
-    throw new Error(`unknown time zone ${zone}`, { cause: error });
-  }
-  const name = format.formatToParts(milliseconds).find((part) => part.type === 'timeZoneName')?.value ?? 'GMT';
+  const name =
+    zoneFormat(zone)
+      .formatToParts(milliseconds)
+      .find((part) => part.type === 'timeZoneName')?.value ?? 'GMT';
   const shift = /GMT([+-])(\d{2}):(\d{2})/.exec(name);
   const minutes = shift === null ? 0 : (Number(shift[2]) * 60 + Number(shift[3])) * (shift[1] === '-' ? -1 : 1);
   return new Date(milliseconds + minutes * 60_000);
+}
+
+const MOST_ZONES = 50;
+const zones = new Map<string, Intl.DateTimeFormat>();
+
+/** What knows the offsets of a zone; it takes long to make. */
+function zoneFormat(zone: string): Intl.DateTimeFormat {
+  let format = zones.get(zone);
+  if (format === undefined) {
+    try {
+      format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset' });
+    } catch (error) {
+      throw new Error(`unknown time zone ${zone}`, { cause: error });
+    }
+    if (zones.size >= MOST_ZONES) zones.clear();
+    zones.set(zone, format);
+  }
+  return format;
 }

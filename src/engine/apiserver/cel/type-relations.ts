@@ -1,22 +1,37 @@
 import { DYN, isDyn, listOf, mapOf, opaque, sameType, typeOf, typeText, type CelType } from './types.ts';
 
-/** What type parameters stand for so far, by their written names. */
-export type Substitutions = ReadonlyMap<string, CelType>;
-
-type Mapping = Map<string, CelType>;
-
-/** @returns the substitutions under which a value of type `left` fits where `right` is wanted, or undefined */
-export function assign(known: Substitutions, left: CelType, right: CelType): Substitutions | undefined {
-  const mapping: Mapping = new Map(known);
-  return isAssignable(mapping, left, right) ? mapping : undefined;
+/** What type parameters stand for, by their written names. */
+export interface Meanings {
+  get(name: string): CelType | undefined;
 }
 
-export function assignAll(known: Substitutions, left: readonly CelType[], right: readonly CelType[]): Substitutions | undefined {
-  const mapping: Mapping = new Map(known);
-  return areAssignable(mapping, left, right) ? mapping : undefined;
+/** What type parameters stand for so far. An attempt that fails leaves no trace. */
+export class Substitutions implements Meanings {
+  private readonly meanings = new Map<string, CelType>();
+  private trail: { name: string; before: CelType | undefined }[] = [];
+
+  get(name: string): CelType | undefined {
+    return this.meanings.get(name);
+  }
+
+  set(name: string, type: CelType): void {
+    this.trail.push({ name, before: this.meanings.get(name) });
+    this.meanings.set(name, type);
+  }
+
+  /** Finds what parameters must stand for so that values of the types `left` fit where those of `right` are wanted. */
+  assign(left: readonly CelType[], right: readonly CelType[]): boolean {
+    this.trail = [];
+    if (areAssignable(this, left, right)) return true;
+    for (const { name, before } of this.trail.reverse()) {
+      if (before === undefined) this.meanings.delete(name);
+      else this.meanings.set(name, before);
+    }
+    return false;
+  }
 }
 
-function areAssignable(mapping: Mapping, left: readonly CelType[], right: readonly CelType[]): boolean {
+function areAssignable(mapping: Substitutions, left: readonly CelType[], right: readonly CelType[]): boolean {
   return left.length === right.length && left.every((type, at) => isAssignable(mapping, type, right[at]));
 }
 
@@ -26,7 +41,7 @@ function isDynOrError(type: CelType): boolean {
 
 const NULLABLE = new Set(['opaque', 'struct', 'duration', 'timestamp', 'null']);
 
-function isAssignable(mapping: Mapping, left: CelType, right: CelType): boolean {
+function isAssignable(mapping: Substitutions, left: CelType, right: CelType): boolean {
   if (right.kind === 'param') {
     const { valid, known } = substitutes(mapping, left, right);
     if (valid) return true;
@@ -43,7 +58,7 @@ function isAssignable(mapping: Mapping, left: CelType, right: CelType): boolean 
 }
 
 /** Whether the parameter may stand for the type; remembers it if so. `known` tells that it already stood for something. */
-function substitutes(mapping: Mapping, type: CelType, param: CelType): { valid: boolean; known: boolean } {
+function substitutes(mapping: Substitutions, type: CelType, param: CelType): { valid: boolean; known: boolean } {
   if (type.kind === param.kind && sameType(type, param)) return { valid: true, known: true };
   const name = typeText(param);
   const current = mapping.get(name);
@@ -60,7 +75,7 @@ function substitutes(mapping: Mapping, type: CelType, param: CelType): { valid: 
 }
 
 /** True when the parameter does not occur in the type, directly or by what stands for its parts. */
-function isFree(mapping: Mapping, param: CelType, within: CelType): boolean {
+function isFree(mapping: Substitutions, param: CelType, within: CelType): boolean {
   if (sameType(param, within)) return false;
   if (within.kind === 'param') {
     const current = mapping.get(typeText(within));
@@ -83,7 +98,7 @@ function isLessSpecific(left: CelType, right: CelType): boolean {
 }
 
 /** Replaces parameters by what they stand for; those that stand for nothing become dyn if asked. */
-export function substitute(known: Substitutions, type: CelType, freeToDyn: boolean): CelType {
+export function substitute(known: Meanings, type: CelType, freeToDyn: boolean): CelType {
   if (type.kind === 'param') {
     const current = known.get(typeText(type));
     if (current !== undefined) return substitute(known, current, freeToDyn);
@@ -94,4 +109,16 @@ export function substitute(known: Substitutions, type: CelType, freeToDyn: boole
   if (type.kind === 'list') return listOf(params[0]);
   if (type.kind === 'map') return mapOf(params[0], params[1]);
   return type.kind === 'type' ? typeOf(params[0]) : opaque(type.name, params);
+}
+
+/** True when a type has more than so many parts: parts that occur in several places count in each. */
+export function isLargerThan(known: Meanings, type: CelType, limit: number): boolean {
+  let left = limit;
+  const fits = (part: CelType): boolean => {
+    if (--left < 0) return false;
+    if (part.kind !== 'param') return part.params.every(fits);
+    const current = known.get(typeText(part));
+    return current === undefined || fits(current);
+  };
+  return !fits(type);
 }

@@ -1,3 +1,5 @@
+import type { WorkMeter } from './comparison.ts';
+
 /**
  * Values at run time. int is bigint, double is number, strings, booleans and null are themselves, bytes a Uint8Array; the rest are
  * the classes below. A Fault is an error on its way up: it is a value because `&&`, `||` and folds may absorb it.
@@ -99,7 +101,7 @@ export abstract class CelList {
   abstract get(position: number): CelValue;
 
   /** `left + right` for lists of this sort. */
-  concat(other: CelList): CelList {
+  concat(other: CelList, _meter: WorkMeter): CelList {
     if (other.size === 0) return this;
     return this.size === 0 && other instanceof ValueList ? other : new ConcatenatedList(this, other);
   }
@@ -128,8 +130,8 @@ export class ValueList extends CelList {
     return this.items[position];
   }
 
-  override concat(other: CelList): CelList {
-    if (!this.growing) return super.concat(other);
+  override concat(other: CelList, meter: WorkMeter): CelList {
+    if (!this.growing) return super.concat(other, meter);
     for (let position = 0; position < other.size; position++) this.items.push(other.get(position));
     return this;
   }

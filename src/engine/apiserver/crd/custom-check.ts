@@ -4,7 +4,7 @@ import type { Json, KubeObject } from '../../../kube/object.ts';
 import { checkRules, type RuleNode } from '../cel/rule-validation.ts';
 import { UNCORRELATED } from '../schema/correlation.ts';
 import { checkEmbeddedResources } from '../schema/embedded-resources.ts';
-import { invalidValue } from '../schema/findings.ts';
+import { fitAnswer, invalidValue } from '../schema/findings.ts';
 import { checkListTypes } from '../schema/list-types.ts';
 import { Pace, type Sliced } from '../schema/slices.ts';
 import { checkValue } from '../schema/value-check.ts';
@@ -36,7 +36,7 @@ export function* checkCustomObject(
     found.push(...(yield* checkLists(shape, object, old, pace)));
   }
   if (shape.rules !== undefined) yield* checkCustomRules(shape.rules, object, old, pace, found);
-  return found;
+  return fitAnswer(found);
 }
 
 /** With these wrong, rules would complain about values they were not written for. */

@@ -125,6 +125,7 @@ function defaultNull(run: Run, object: Record<string, Json>, name: string, field
 }
 
 function* addDefaults(run: Run, node: SchemaNode, object: Record<string, Json>): Sliced<void> {
+  if (run.pace.tick(node.defaulted.length)) yield;
   for (const name of node.defaulted) {
     if (Object.hasOwn(object, name)) continue;
     const field = node.property(name);

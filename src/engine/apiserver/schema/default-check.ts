@@ -7,12 +7,12 @@ import { checkEmbeddedResources } from './embedded-resources.ts';
 import { aggregateText, child, invalidValue, key } from './findings.ts';
 import { MetadataTypeError, readObjectMeta } from './object-meta.ts';
 import { SchemaNode } from './schema-node.ts';
-import { runToEnd, type Pace, type Sliced } from './slices.ts';
+import type { Pace, Sliced } from './slices.ts';
 import type { CrdSchema } from './structural.ts';
 import { checkValue } from './value-check.ts';
 
 /** Checks a default against the rules of its schema, when rules can be evaluated. */
-export type DefaultRuleCheck = (schema: CrdSchema, value: Json, path: string, isResource: boolean) => FieldError[];
+export type DefaultRuleCheck = (schema: CrdSchema, value: Json, path: string, isResource: boolean, pace: Pace) => Sliced<FieldError[]>;
 
 interface Walk {
   requirePruned: boolean;
@@ -48,9 +48,10 @@ function* visit(walk: Walk, path: string, schema: CrdSchema, root: CrdSchema, su
   const resource = embedded ? schema : root;
   const value: Json = schema.default ?? null;
   if (value !== null) {
-    walk.found.push(
-      ...(inside ? checkInsideMeta(walk, path, schema, resource, around, value) : checkOne(walk, path, schema, value, schema === resource)),
-    );
+    const check = inside
+      ? checkInsideMeta(walk, path, schema, resource, around, value)
+      : checkOne(walk, path, schema, value, schema === resource);
+    walk.found.push(...(yield* check));
   }
   if (schema.items) yield* visit(walk, child(path, 'items'), schema.items, resource, (below) => around([below]), inside);
   for (const name in schema.properties) {
@@ -65,7 +66,7 @@ function withTypeMeta(object: Record<string, Json>): Record<string, Json> {
 }
 
 /** A default inside apiVersion, kind or metadata must make valid metadata. */
-function checkInsideMeta(walk: Walk, path: string, schema: Schema, root: Schema, surround: Surround, value: Json): FieldError[] {
+function* checkInsideMeta(walk: Walk, path: string, schema: Schema, root: Schema, surround: Surround, value: Json): Sliced<FieldError[]> {
   const defaultPath = child(path, 'default');
   const object = withTypeMeta(surround(structuredClone(value)));
   const refuse = (reason: string): FieldError[] => [invalidValue(defaultPath, value, `must result in valid metadata: ${reason}`)];
@@ -77,42 +78,41 @@ function checkInsideMeta(walk: Walk, path: string, schema: Schema, root: Schema,
   } catch (error) {
     return refuse(fieldErrorText(invalidValue('metadata', object.metadata, (error as Error).message)));
   }
-  const found = runToEnd(checkEmbeddedResources(new SchemaNode(root), object, walk.pace, '', true));
+  const found = yield* checkEmbeddedResources(new SchemaNode(root), object, walk.pace, '', true);
   if (found.length > 0) return refuse(aggregateText(found.map(fieldErrorText)));
-  return checkAgainstSchema(walk, defaultPath, schema, value, false);
+  return yield* checkAgainstSchema(walk, defaultPath, schema, value, false);
 }
 
-function checkOne(walk: Walk, path: string, schema: CrdSchema, value: Json, isResource: boolean): FieldError[] {
+function* checkOne(walk: Walk, path: string, schema: CrdSchema, value: Json, isResource: boolean): Sliced<FieldError[]> {
   const defaultPath = child(path, 'default');
   const node = new SchemaNode(schema);
   const found: FieldError[] = [];
   const copy: Json = structuredClone(value);
   try {
-    prune(walk, node, copy, schema);
+    yield* prune(walk, node, copy, schema);
   } catch (error) {
     if (!(error instanceof MetadataTypeError)) throw error;
     return [{ type: 'FieldValueInvalid', field: defaultPath, message: error.message.replace(/^[^:]*: /, '') }];
   }
   if (walk.requirePruned && !deepEqual(copy, value)) found.push(invalidValue(defaultPath, value, 'must not have unknown fields'));
-  const embedded = runToEnd(checkEmbeddedResources(node, value, walk.pace, defaultPath));
-  return [...found, ...(embedded.length > 0 ? embedded : checkAgainstSchema(walk, defaultPath, schema, value, isResource))];
+  const embedded = yield* checkEmbeddedResources(node, value, walk.pace, defaultPath);
+  return [...found, ...(embedded.length > 0 ? embedded : yield* checkAgainstSchema(walk, defaultPath, schema, value, isResource))];
 }
 
 /** Prunes a copy of a default as an object is pruned, nulls and missing fields left as they are. */
-function prune(walk: Walk, node: SchemaNode, copy: Json, schema: CrdSchema): void {
+function* prune(walk: Walk, node: SchemaNode, copy: Json, schema: CrdSchema): Sliced<void> {
   const options = { pace: walk.pace, applyDefaults: false, keepsNulls: true };
   if (isJsonObject(copy) && schema['x-kubernetes-embedded-resource'] !== true) {
-    runToEnd(decodeBySchema(node, copy, { ...options, isResource: false }));
-  } else if (isJsonObject(copy)) runToEnd(decodeBySchema(node, copy, options));
+    yield* decodeBySchema(node, copy, { ...options, isResource: false });
+  } else if (isJsonObject(copy)) yield* decodeBySchema(node, copy, options);
   else if (Array.isArray(copy)) {
-    runToEnd(
-      decodeBySchema(new SchemaNode({ type: 'object', properties: { list: schema } }), { list: copy }, { ...options, isResource: false }),
-    );
+    const holder = new SchemaNode({ type: 'object', properties: { list: schema } });
+    yield* decodeBySchema(holder, { list: copy }, { ...options, isResource: false });
   }
 }
 
-function checkAgainstSchema(walk: Walk, path: string, schema: CrdSchema, value: Json, isResource: boolean): FieldError[] {
-  const found = runToEnd(checkValue(new SchemaNode(schema), value, { base: path, pace: walk.pace }));
+function* checkAgainstSchema(walk: Walk, path: string, schema: CrdSchema, value: Json, isResource: boolean): Sliced<FieldError[]> {
+  const found = yield* checkValue(new SchemaNode(schema), value, { base: path, pace: walk.pace });
   if (found.length > 0) return found;
-  return walk.checkRules?.(schema, value, path, isResource) ?? [];
+  return walk.checkRules === undefined ? [] : yield* walk.checkRules(schema, value, path, isResource, walk.pace);
 }

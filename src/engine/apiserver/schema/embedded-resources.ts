@@ -4,7 +4,7 @@ import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validatio
 import { isDns1035Label } from '../../../kube/names.ts';
 import type { Json } from '../../../kube/object.ts';
 import { quote } from '../../../kube/go-text.ts';
-import { child, index, invalidValue, key, requiredValue } from './findings.ts';
+import { child, index, invalidValue, key, MOST_FINDINGS, requiredValue } from './findings.ts';
 import { MetadataTypeError, readObjectMeta } from './object-meta.ts';
 import type { SchemaNode } from './schema-node.ts';
 import type { Pace, Sliced } from './slices.ts';
@@ -27,7 +27,7 @@ function* visit(node: SchemaNode, value: Json, path: string, pace: Pace, found: 
     return;
   }
   if (!isJsonObject(value)) return;
-  if (node.embedded || isResource) found.push(...checkResource(value, path));
+  if ((node.embedded || isResource) && found.length < MOST_FINDINGS) found.push(...checkResource(value, path));
   for (const name of Object.keys(value)) {
     const below = value[name];
     if (typeof below !== 'object' || below === null) continue;

@@ -1,6 +1,6 @@
 import type { FieldError, FieldErrorType } from '../../../kube/field-error.ts';
 import { printNumber, quote } from '../../../kube/go-text.ts';
-import { goJson } from './go-print.ts';
+import { cut, goJsonCut } from './go-print.ts';
 
 /**
  * Findings whose text shows a value the way Go prints it. A path is plain text built with `child`, `key` and `index`;
@@ -27,14 +27,27 @@ export class GoStruct {
   }
 }
 
+const LONGEST_PATH = 4096;
+const LONGEST_MESSAGE = 65_536;
+/** Enough to show what is wrong; a hostile object cannot make the answer larger than itself. */
+export const MOST_FINDINGS = 1000;
+const MOST_TEXT = 512 * 1024;
+
+/** As many findings as fit into an answer. */
+export function fitAnswer(found: FieldError[]): FieldError[] {
+  let text = 0;
+  const end = found.findIndex((each) => (text += each.field.length + each.message.length) > MOST_TEXT);
+  return found.slice(0, Math.max(1, Math.min(end < 0 ? found.length : end, MOST_FINDINGS)));
+}
+
 function printBadValue(value: unknown): string {
-  if (typeof value === 'string') return quote(value);
+  if (typeof value === 'string') return quote(cut(value));
   if (typeof value === 'number') return printNumber(value);
-  return value instanceof GoStruct ? goJson(value.fields, false) : goJson(value);
+  return value instanceof GoStruct ? goJsonCut(value.fields, false) : goJsonCut(value);
 }
 
 function finding(type: FieldErrorType, path: string, message: string): FieldError {
-  return { type, field: path === '' ? '<nil>' : path, message };
+  return { type, field: path === '' ? '<nil>' : cut(path, LONGEST_PATH), message: cut(message, LONGEST_MESSAGE) };
 }
 
 export function invalidValue(path: string, value: unknown, detail: string): FieldError {

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../../kube/field-error.ts';
 import { isJsonObject } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
-import { child, duplicateValue, index, invalidValue, key } from './findings.ts';
+import { child, duplicateValue, index, invalidValue, key, MOST_FINDINGS } from './findings.ts';
 import { goJson } from './go-print.ts';
 import type { SchemaNode } from './schema-node.ts';
 import type { Pace, Sliced } from './slices.ts';
@@ -31,9 +31,8 @@ function* visit(node: SchemaNode, value: Json, path: string, pace: Pace, found: 
     return;
   }
   if (!Array.isArray(value)) return;
-  if (pace.tick(value.length)) yield;
-  if (node.listType === 'set') found.push(...duplicateItems(value).map((at) => duplicateValue(index(path, at), value[at])));
-  else if (node.listType === 'map') found.push(...duplicateKeys(node, value, path));
+  if (node.listType === 'set') yield* checkSet(value, path, pace, found);
+  else if (node.listType === 'map') yield* checkMap(node, value, path, pace, found);
   const items = node.items;
   if (items === undefined) return;
   for (let at = 0; at < value.length; at++) {
@@ -41,26 +40,53 @@ function* visit(node: SchemaNode, value: Json, path: string, pace: Pace, found: 
   }
 }
 
-/** Positions of the second appearance of each item. */
-function duplicateItems(items: readonly unknown[]): number[] {
-  if (items.length <= 1) return [];
-  const seen = new Map<unknown, number>();
+function* checkSet(items: readonly Json[], path: string, pace: Pace, found: FieldError[]): Sliced<void> {
+  for (const at of yield* repeated(items.length, (position) => identity(items[position]), pace)) {
+    found.push(duplicateValue(index(path, at), items[at]));
+  }
+}
+
+function* checkMap(node: SchemaNode, items: readonly Json[], path: string, pace: Pace, found: FieldError[]): Sliced<void> {
+  const stranger = items.findIndex((item) => item !== null && !isJsonObject(item));
+  if (stranger >= 0) {
+    found.push(invalidValue(index(path, stranger), items[stranger], 'must be an object for an array of list-type map'));
+    return;
+  }
+  const names = node.schema['x-kubernetes-list-map-keys'] ?? [];
+  for (const at of yield* repeated(items.length, (position) => keyIdentity(items[position], names), pace)) {
+    found.push(duplicateValue(index(path, at), pick(items[at], names)));
+  }
+}
+
+const STEPS_PER_ITEM = 4;
+
+/** Positions of the second appearance of each item, as many as are ever reported. */
+function* repeated(count: number, identityAt: (position: number) => unknown, pace: Pace): Sliced<number[]> {
   const again: number[] = [];
-  for (const [at, item] of items.entries()) {
-    const identity = typeof item === 'object' && item !== null ? `\u0000${goJson(item)}` : item;
-    const times = seen.get(identity) ?? 0;
-    seen.set(identity, times + 1);
+  if (count <= 1) return again;
+  const seen = new Map<unknown, number>();
+  for (let at = 0; at < count && again.length < MOST_FINDINGS; at++) {
+    if (pace.tick(STEPS_PER_ITEM)) yield;
+    const item = identityAt(at);
+    const times = seen.get(item) ?? 0;
+    seen.set(item, times + 1);
     if (times === 1) again.push(at);
   }
   return again;
 }
 
-function duplicateKeys(node: SchemaNode, items: Json[], path: string): FieldError[] {
-  const stranger = items.findIndex((item) => item !== null && !isJsonObject(item));
-  if (stranger >= 0) return [invalidValue(index(path, stranger), items[stranger], 'must be an object for an array of list-type map')];
-  const names = node.schema['x-kubernetes-list-map-keys'] ?? [];
-  const keys = items.map((item) => pick(item, names));
-  return duplicateItems(keys).map((at) => duplicateValue(index(path, at), keys[at]));
+/** What makes an item equal to another. */
+function identity(item: Json): unknown {
+  return typeof item === 'object' && item !== null ? `\u0000${goJson(item)}` : item;
+}
+
+/** What makes the keys of an item equal to those of another. A single scalar key, which most lists have, is its own identity. */
+function keyIdentity(item: Json, names: readonly string[]): unknown {
+  if (names.length === 1 && item !== null && Object.hasOwn(item, names[0])) {
+    const only: Json = item[names[0]];
+    if (typeof only !== 'object') return only;
+  }
+  return identity(pick(item, names));
 }
 
 function pick(item: Json, names: readonly string[]): Record<string, Json> {

@@ -1,23 +1,52 @@
 import { createRequire } from 'node:module';
+import { patternSize } from './pattern-size.ts';
+import { MatchMachine } from './regex-match.ts';
+import { RegexProgram, type StepCounter } from './regex-program.ts';
+import { search, searchAll } from './regex-search.ts';
+import type { Sliced } from './slices.ts';
 
 /**
  * Regular expressions in the syntax and with the guarantees of Go's regexp package: matching time is linear in the text, so that
- * a tenant's pattern cannot hold the event loop. The engine is loaded when the first pattern is compiled.
+ * a tenant's pattern cannot hold the event loop. re2js reads the patterns, and is loaded for the first one; matching is our own,
+ * because it must count its steps and pause.
  */
-export interface LinearRegExp {
+export class LinearRegExp {
   readonly source: string;
+  private readonly program: RegexProgram;
+  private readonly machine: MatchMachine;
+
+  constructor(source: string, program: RegexProgram) {
+    this.source = source;
+    this.program = program;
+    this.machine = new MatchMachine(program);
+  }
+
+  get size(): number {
+    return this.program.size;
+  }
+
   /** True when any part of the text matches. */
-  test(text: string): boolean;
+  test(text: string, counter: StepCounter): Sliced<boolean> {
+    return this.machine.test(text, counter);
+  }
+
   /** The first match. */
-  find(text: string): string | undefined;
+  *find(text: string, counter: StepCounter): Sliced<string | undefined> {
+    // To know that there is none is much cheaper than to look for it.
+    if (!(yield* this.test(text, counter))) return undefined;
+    const found = yield* search(this.program, text, 0, counter);
+    return found === undefined ? undefined : text.slice(found.start, found.end);
+  }
+
   /** Up to `limit` matches; all when it is negative. */
-  findAll(text: string, limit: number): string[];
-  /** Every match replaced, with `\1` for groups, as CEL's regex library does; all when `limit` is negative. */
-  replace(text: string, replacement: (groups: (string | undefined)[]) => string, limit: number): string;
-  /** First group (or the whole) of each match. */
-  groups(text: string, limit: number): { whole: string; groups: (string | undefined)[] }[];
-  readonly groupCount: number;
+  *findAll(text: string, limit: number, counter: StepCounter): Sliced<string[]> {
+    if (!(yield* this.test(text, counter))) return [];
+    return (yield* searchAll(this.program, text, limit, counter)).map(({ start, end }) => text.slice(start, end));
+  }
 }
+
+/** A pattern that is none, in the words of Go's regexp.Compile. */
+export class PatternError extends Error {}
 
 type Engine = typeof import('re2js');
 
@@ -28,63 +57,55 @@ function loadEngine(): Engine {
   return engine;
 }
 
-const MOST_CACHED = 2000;
-const compiled = new Map<string, LinearRegExp>();
+/** Patterns that would compile to more are refused, in Go's words for those that are larger still. */
+const LARGEST_PATTERN = 10_000;
+/** Instructions that are kept for all patterns together. */
+const MOST_KEPT = 100_000;
+/** Compiling one instruction takes as long as so many steps. */
+const STEPS_PER_INSTRUCTION = 16;
 
-/** Patterns are compiled once and shared. @throws Error in the words of Go's regexp.Compile */
-export function compileRegExp(source: string): LinearRegExp {
-  let regExp = compiled.get(source);
-  if (regExp === undefined) {
-    regExp = compileFresh(source);
-    if (compiled.size >= MOST_CACHED) compiled.clear();
-    compiled.set(source, regExp);
+const compiled = new Map<string, LinearRegExp>();
+let kept = 0;
+
+/**
+ * Patterns are compiled once and shared, as long as there is room for them.
+ * @param counter is told what it costs to compile one that is new
+ * @throws PatternError
+ */
+export function compileRegExp(source: string, counter?: StepCounter): LinearRegExp {
+  const known = compiled.get(source);
+  if (known !== undefined) return known;
+  const size = source.length > LARGEST_PATTERN ? Infinity : patternSize(source);
+  if (size > LARGEST_PATTERN) throw new PatternError('error parsing regexp: expression too large');
+  counter?.tick(size * STEPS_PER_INSTRUCTION);
+  const regExp = new LinearRegExp(source, readPattern(source));
+  if (kept + regExp.size > MOST_KEPT) {
+    compiled.clear();
+    kept = 0;
   }
+  kept += regExp.size;
+  compiled.set(source, regExp);
   return regExp;
 }
 
-function compileFresh(source: string): LinearRegExp {
+function readPattern(source: string): RegexProgram {
   const { RE2JS } = loadEngine();
-  const program = RE2JS.compile(source);
-  const groupCount = program.groupCount();
-  const matches = (text: string, limit: number): { start: number; end: number; groups: (string | undefined)[] }[] => {
-    const matcher = program.matcher(text);
-    const found: { start: number; end: number; groups: (string | undefined)[] }[] = [];
-    while ((limit < 0 || found.length < limit) && matcher.find()) {
-      const groups: (string | undefined)[] = [];
-      for (let group = 1; group <= groupCount; group++) groups.push(matcher.group(group) ?? undefined);
-      found.push({ start: matcher.start(), end: matcher.end(), groups });
-    }
-    return found;
-  };
-  return {
-    source,
-    groupCount,
-    test: (text) => program.test(text),
-    find: (text) => {
-      const [first] = matches(text, 1);
-      return first === undefined ? undefined : text.slice(first.start, first.end);
-    },
-    findAll: (text, limit) => matches(text, limit).map((match) => text.slice(match.start, match.end)),
-    groups: (text, limit) => matches(text, limit).map((match) => ({ whole: text.slice(match.start, match.end), groups: match.groups })),
-    replace: (text, replacement, limit) => {
-      let out = '';
-      let from = 0;
-      for (const match of matches(text, limit)) {
-        out += text.slice(from, match.start) + replacement([text.slice(match.start, match.end), ...match.groups]);
-        from = match.end;
-      }
-      return out + text.slice(from);
-    },
-  };
+  try {
+    const { prog } = RE2JS.compile(source).re2() as unknown as { prog: ConstructorParameters<typeof RegexProgram>[0] };
+    return new RegexProgram(prog);
+  } catch (error) {
+    throw new PatternError((error as Error).message, { cause: error });
+  }
 }
 
 /** The complaint of Go's regexp.Compile about a pattern, or undefined when it is fine. */
-export function regExpComplaint(source: string): string | undefined {
+export function regExpComplaint(source: string, counter?: StepCounter): string | undefined {
   try {
-    compileRegExp(source);
+    compileRegExp(source, counter);
     return undefined;
   } catch (error) {
-    const text = (error as Error).message;
+    if (!(error instanceof PatternError)) throw error;
+    const text = error.message;
     return text.endsWith('trailing backslash at end of expression') ? `${text}: \`\`` : text;
   }
 }

@@ -2,6 +2,7 @@ import { printNumber } from '../../../kube/go-text.ts';
 import type { Json } from '../../../kube/object.ts';
 import { formatCheck } from './formats.ts';
 import type { SchemaNode } from './schema-node.ts';
+import { runToEnd, type Pace, type Sliced } from './slices.ts';
 import { boundText, tooLong, wrongType, wrongValue, type ValueFindings, type ValuePath } from './value-findings.ts';
 
 /** Go holds a JSON number without fraction as int64 when it fits, else as float64. */
@@ -50,9 +51,35 @@ export function checkType(path: ValuePath, findings: ValueFindings, node: Schema
   return 0;
 }
 
-/** @returns the matches that kube-openapi counts for the checks of strings or numbers that applied */
-export function checkScalar(path: ValuePath, findings: ValueFindings, node: SchemaNode, value: Json): number {
-  if (typeof value === 'string') return checkString(path, findings, node, value);
+/** Characters times instructions of a pattern, beyond which matching pauses. */
+const LONG_MATCH = 20_000;
+
+/** True when the value is a string that its pattern should be matched with in slices, with `matchPattern`. */
+export function needsLongMatch(node: SchemaNode, value: Json, pace: Pace): value is string {
+  if (typeof value !== 'string' || !node.schema.pattern || value.length < 64) return false;
+  const { maxLength } = node.schema;
+  if (typeof maxLength === 'number' && exceedsLength(value, maxLength)) return false;
+  return value.length * (node.pattern(pace)?.size ?? 0) > LONG_MATCH;
+}
+
+export function* matchPattern(node: SchemaNode, value: string, pace: Pace): Sliced<boolean> {
+  const pattern = node.pattern(pace);
+  return pattern === undefined || (yield* pattern.test(value, pace));
+}
+
+/**
+ * @param matches whether the value matches the pattern, when that is known
+ * @returns the matches that kube-openapi counts for the checks of strings or numbers that applied
+ */
+export function checkScalar(
+  path: ValuePath,
+  findings: ValueFindings,
+  node: SchemaNode,
+  value: Json,
+  pace: Pace,
+  matches?: boolean,
+): number {
+  if (typeof value === 'string') return checkString(path, findings, node, value, pace, matches);
   if (typeof value === 'number') {
     checkNumber(path, findings, node, value);
     return 2;
@@ -60,12 +87,20 @@ export function checkScalar(path: ValuePath, findings: ValueFindings, node: Sche
   return 0;
 }
 
-function checkString(path: ValuePath, findings: ValueFindings, node: SchemaNode, value: string): number {
+function checkString(
+  path: ValuePath,
+  findings: ValueFindings,
+  node: SchemaNode,
+  value: string,
+  pace: Pace,
+  matches: boolean | undefined,
+): number {
   const { maxLength, minLength, pattern } = node.schema;
   if (typeof maxLength === 'number' && exceedsLength(value, maxLength)) tooLong(path, findings, maxLength);
   else if (typeof minLength === 'number' && (value.length < minLength || runeCount(value) < minLength)) {
     wrongValue(path, findings, value, `should be at least ${minLength} chars long`);
-  } else if (pattern && !node.pattern?.test(value)) wrongValue(path, findings, value, `should match '${pattern}'`);
+  } else if (pattern && !(matches ?? runToEnd(matchPattern(node, value, pace))))
+    wrongValue(path, findings, value, `should match '${pattern}'`);
   if (node.format === '') return 1;
   if (!formatCheck(node.format)?.(value)) wrongType(path, findings, node.format, value);
   return 2;

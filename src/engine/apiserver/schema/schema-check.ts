@@ -78,7 +78,7 @@ function* visit(walk: Walk, schema: CrdSchema | undefined | null, path: string, 
   for (const [at, rule] of rules.entries()) checkRuleForm(schema, rule, index(child(path, 'x-kubernetes-validations'), at), found);
   if (found.length > before || scope === undefined || walk.checkRules === undefined) return;
   // A rule may take long to compile and to estimate: each is a slice of its own.
-  for (const check of walk.checkRules(scope, path, place.uncorrelatable)) {
+  for (const check of walk.checkRules(scope, path, place.uncorrelatable, walk.pace)) {
     walk.ruleFindings.push(...check());
     yield;
   }

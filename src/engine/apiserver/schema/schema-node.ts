@@ -1,6 +1,8 @@
 import type { Json } from '../../../kube/object.ts';
 import type { Schema } from '../../../kube/schema.ts';
 import { formatCheck } from './formats.ts';
+import { goJson } from './go-print.ts';
+import type { StepCounter } from './regex-program.ts';
 import { compileRegExp, type LinearRegExp } from './regular-expression.ts';
 
 const NONE: readonly never[] = [];
@@ -25,7 +27,7 @@ export class SchemaNode {
   private itemsNode?: SchemaNode | null;
   private additionalNode?: SchemaNode | null;
   private defaultedList?: readonly string[];
-  private patternMatcher?: LinearRegExp | null;
+  private listed?: Set<unknown>;
   private junctorNodes?: { allOf: readonly SchemaNode[]; anyOf: readonly SchemaNode[]; oneOf: readonly SchemaNode[]; not?: SchemaNode };
 
   constructor(schema: Schema) {
@@ -78,9 +80,19 @@ export class SchemaNode {
     return this.defaultedList;
   }
 
-  get pattern(): LinearRegExp | undefined {
-    if (this.patternMatcher === undefined) this.patternMatcher = this.schema.pattern ? compileRegExp(this.schema.pattern) : null;
-    return this.patternMatcher ?? undefined;
+  /** Not kept here: a schema full of large patterns would hold them all. */
+  pattern(counter: StepCounter): LinearRegExp | undefined {
+    return this.schema.pattern ? compileRegExp(this.schema.pattern, counter) : undefined;
+  }
+
+  /** Whether the enum, if there is one, lists the value. Null is never listed; numbers are compared as reflection in Go has it. */
+  isListed(value: Json): boolean {
+    const allowed = this.schema.enum;
+    if (allowed === undefined || allowed.length === 0) return true;
+    this.listed ??= new Set(allowed.map(identity));
+    if (value === null) return false;
+    if (typeof value === 'number') return this.listed.has(value) || this.listed.has(Math.trunc(value));
+    return this.listed.has(identity(value));
   }
 
   get junctors(): { allOf: readonly SchemaNode[]; anyOf: readonly SchemaNode[]; oneOf: readonly SchemaNode[]; not?: SchemaNode } {
@@ -97,6 +109,11 @@ export class SchemaNode {
   forKey(name: string): SchemaNode | undefined {
     return this.property(name) ?? this.additional;
   }
+}
+
+/** What makes a value equal to another: scalars themselves, structures by their content. */
+function identity(value: Json): unknown {
+  return typeof value === 'object' && value !== null ? `\u0000${goJson(value)}` : value;
 }
 
 function toNodes(schemas: Schema[] | undefined): readonly SchemaNode[] {

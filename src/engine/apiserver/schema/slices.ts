@@ -9,8 +9,8 @@ export type Sliced<T> = Generator<void, T, void>;
 /** Steps between two pauses: some hundred microseconds of work. */
 const SLICE = 2048;
 
-/** More than any honest object needs: 3 MiB of values against a schema that looks at each of them twenty times. */
-const MOST_STEPS = 30_000_000;
+/** More than any honest object needs: as many values as a body may hold, against a schema that looks at each of them a hundred times. */
+const MOST_STEPS = 10_000_000;
 
 /** Counts steps: `tick` is true when it is time to yield. */
 export class Pace {

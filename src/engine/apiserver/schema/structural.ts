@@ -97,7 +97,8 @@ function* checkInvariants(schema: CrdSchema, level: Level, path: string, found: 
     if (typeof additional === 'object') yield* checkInvariants(additional, 'field', child(path, 'additionalProperties'), found, pace);
   }
   checkExtensions(schema, path, found);
-  checkValueRules(schema, isIntOrStringAnyOf(schema.anyOf), isIntOrStringAnyOf(schema.allOf?.[0]?.anyOf), level, path, found);
+  const skipped = { anyOf: isIntOrStringAnyOf(schema.anyOf), firstAllOfAnyOf: isIntOrStringAnyOf(schema.allOf?.[0]?.anyOf) };
+  yield* checkValueRules(schema, skipped, level, path, found, pace);
   checkTypes(schema, level, path, found);
   checkMetaFields(schema, level, path, found);
 }
@@ -167,25 +168,30 @@ function isIntOrStringAnyOf(anyOf: Schema[] | undefined): boolean {
   return ['integer', 'string'].every((type, at) => anyOf[at].type === type && Object.values(anyOf[at]).filter(isSet).length === 1);
 }
 
-function checkValueRules(
+function* checkValueRules(
   schema: CrdSchema,
-  skipAnyOf: boolean,
-  skipFirstAllOfAnyOf: boolean,
+  skipped: { anyOf: boolean; firstAllOfAnyOf: boolean },
   level: Level,
   path: string,
   found: FieldError[],
-): void {
+  pace: Pace,
+): Sliced<void> {
   const junctor = (name: 'anyOf' | 'allOf' | 'oneOf', at: number): string => index(child(path, name), at);
-  if (!skipAnyOf) for (const [at, below] of (schema.anyOf ?? []).entries()) checkNested(below, false, level, junctor('anyOf', at), found);
-  for (const [at, below] of (schema.allOf ?? []).entries()) {
-    checkNested(below, skipFirstAllOfAnyOf && at === 0, level, junctor('allOf', at), found);
+  for (const [at, below] of (skipped.anyOf ? [] : (schema.anyOf ?? [])).entries()) {
+    yield* checkNested(below, false, level, junctor('anyOf', at), found, pace);
   }
-  for (const [at, below] of (schema.oneOf ?? []).entries()) checkNested(below, false, level, junctor('oneOf', at), found);
-  if (schema.not) checkNested(schema.not, false, level, child(path, 'not'), found);
-  const complaint = schema.pattern ? regExpComplaint(schema.pattern) : undefined;
+  for (const [at, below] of (schema.allOf ?? []).entries()) {
+    yield* checkNested(below, skipped.firstAllOfAnyOf && at === 0, level, junctor('allOf', at), found, pace);
+  }
+  for (const [at, below] of (schema.oneOf ?? []).entries()) yield* checkNested(below, false, level, junctor('oneOf', at), found, pace);
+  if (schema.not) yield* checkNested(schema.not, false, level, child(path, 'not'), found, pace);
+  if (!schema.pattern) return;
+  const complaint = regExpComplaint(schema.pattern, pace);
   if (complaint !== undefined) {
     found.push(invalidValue(child(path, 'pattern'), schema.pattern, `must be a valid regular expression, but isn't: ${complaint}`));
   }
+  // Reading a pattern takes longer than all the rest.
+  yield;
 }
 
 /** What a schema inside a junctor must not say, with the words of the refusal. */
@@ -203,11 +209,14 @@ const FORBIDDEN_NESTED: [keyof CrdSchema, string][] = [
   ['x-kubernetes-validations', 'must be empty to be structural'],
 ];
 
-function checkNested(schema: CrdSchema, skipAnyOf: boolean, level: Level, path: string, found: FieldError[]): void {
-  checkValueRules(schema, skipAnyOf, false, level, path, found);
-  if (schema.items) checkNested(schema.items, false, level, child(path, 'items'), found);
+function* checkNested(schema: CrdSchema, skipAnyOf: boolean, level: Level, path: string, found: FieldError[], pace: Pace): Sliced<void> {
+  if (pace.tick()) yield;
+  yield* checkValueRules(schema, { anyOf: skipAnyOf, firstAllOfAnyOf: false }, level, path, found, pace);
+  if (schema.items) yield* checkNested(schema.items, false, level, child(path, 'items'), found, pace);
   const properties = schema.properties ?? {};
-  for (const name of Object.keys(properties)) checkNested(properties[name], false, 'field', key(child(path, 'properties'), name), found);
+  for (const name of Object.keys(properties)) {
+    yield* checkNested(properties[name], false, 'field', key(child(path, 'properties'), name), found, pace);
+  }
   if (schema.type) found.push(forbiddenValue(child(path, 'type'), 'must be empty to be structural'));
   if (schema.additionalProperties !== undefined && schema.additionalProperties !== null && schema.additionalProperties !== false) {
     found.push(forbiddenValue(child(path, 'additionalProperties'), 'must be undefined to be structural'));

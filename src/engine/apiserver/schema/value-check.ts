@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import { equalsOld, oldField, oldItems, UNCORRELATED, type OldValue } from './correlation.ts';
 import type { SchemaNode } from './schema-node.ts';
-import { checkScalar, checkType, isIntegral } from './scalar-check.ts';
+import { checkScalar, checkType, matchPattern, needsLongMatch } from './scalar-check.ts';
 import { Pace, type Sliced } from './slices.ts';
 import { forbiddenProperty, junctorFailed, missing, notInEnum, tooMany, ValueFindings, ValuePath, wrongValue } from './value-findings.ts';
 
@@ -53,7 +53,7 @@ function isLeaf(node: SchemaNode, value: Json): boolean {
 
 function* checkChild(run: Run, node: SchemaNode, value: Json, old: OldValue): Sliced<void> {
   if (run.pace.tick()) yield;
-  if (!isLeaf(node, value)) {
+  if (!isLeaf(node, value) || needsLongMatch(node, value, run.pace)) {
     yield* checkRatcheted(run, node, value, old);
     return;
   }
@@ -62,7 +62,7 @@ function* checkChild(run: Run, node: SchemaNode, value: Json, old: OldValue): Sl
   if (run.findings.length > mark && old !== UNCORRELATED && value === old) run.findings.truncate(mark);
 }
 
-function checkLeaf(run: Run, node: SchemaNode, value: Json): void {
+function checkLeaf(run: Run, node: SchemaNode, value: Json, matches?: boolean): void {
   if (value === null) {
     run.matches += checkType(run.path, run.findings, node, value);
     checkEnum(run, node, value);
@@ -70,14 +70,15 @@ function checkLeaf(run: Run, node: SchemaNode, value: Json): void {
   }
   if (node.types.length > 0 || node.format !== '') run.matches += 1 + checkType(run.path, run.findings, node, value);
   run.matches += 2; // the junctor check, empty here, with its own count
-  run.matches += checkScalar(run.path, run.findings, node, value);
+  run.matches += checkScalar(run.path, run.findings, node, value, run.pace, matches);
   checkEnum(run, node, value);
   run.matches += 2;
 }
 
 function* checkNode(run: Run, node: SchemaNode, value: Json, old: OldValue): Sliced<void> {
+  const matches = needsLongMatch(node, value, run.pace) ? yield* matchPattern(node, value, run.pace) : undefined;
   if (isLeaf(node, value) || value === null) {
-    checkLeaf(run, node, value);
+    checkLeaf(run, node, value, matches);
     return;
   }
   if (node.types.length > 0 || node.format !== '') run.matches += 1 + checkType(run.path, run.findings, node, value);
@@ -87,7 +88,7 @@ function* checkNode(run: Run, node: SchemaNode, value: Json, old: OldValue): Sli
     yield* checkItems(run, node, value, old);
     run.matches += 2;
   } else if (typeof value !== 'object') {
-    run.matches += checkScalar(run.path, run.findings, node, value);
+    run.matches += checkScalar(run.path, run.findings, node, value, run.pace, matches);
   }
   checkEnum(run, node, value);
   run.matches++;
@@ -101,17 +102,7 @@ function* checkNode(run: Run, node: SchemaNode, value: Json, old: OldValue): Sli
 function checkEnum(run: Run, node: SchemaNode, value: Json): void {
   const allowed = node.schema.enum;
   if (allowed === undefined || allowed.length === 0) return;
-  if (!allowed.some((candidate) => matchesEnum(value, candidate))) notInEnum(run.path, run.findings, value, allowed);
-}
-
-/** Numbers are compared after conversion to the type of the listed value, null never matches: as reflection in Go has it. */
-function matchesEnum(value: Json, candidate: Json): boolean {
-  if (value === null || candidate === null) return false;
-  if (typeof value === 'number' && typeof candidate === 'number') {
-    return value === candidate || (isIntegral(candidate) && Math.trunc(value) === candidate);
-  }
-  if (typeof value !== 'object') return value === candidate;
-  return typeof candidate === 'object' && JSON.stringify(sorted(value)) === JSON.stringify(sorted(candidate));
+  if (!node.isListed(value)) notInEnum(run.path, run.findings, value, allowed);
 }
 
 function sorted(value: Json): Json {
@@ -170,10 +161,13 @@ function* checkFields(run: Run, node: SchemaNode, value: Record<string, Json>, o
     segments.pop();
     if (property === undefined && isRoot) segments.pop();
   }
+  if (required !== undefined && run.pace.tick(required.length)) yield;
   for (const name of required ?? []) {
     if (!Object.hasOwn(value, name)) missing(run.path, run.findings, name);
   }
 }
+
+const STEPS_PER_FINDING = 16;
 
 /** Runs one alternative on its own; returns its findings and what it matched. Nothing in a junctor is let pass for being old. */
 function* checkAlternative(run: Run, node: SchemaNode, value: Json): Sliced<{ findings: ValueFindings; matches: number }> {
@@ -183,6 +177,8 @@ function* checkAlternative(run: Run, node: SchemaNode, value: Json): Sliced<{ fi
   run.matches = 0;
   yield* checkNode(run, node, value, UNCORRELATED);
   const result = { findings: run.findings, matches: run.matches };
+  // Findings take much longer than the checks that lead to them, and most of those in alternatives are dropped.
+  if (result.findings.length > 0 && run.pace.tick(result.findings.length * STEPS_PER_FINDING)) yield;
   run.findings = outer.findings;
   run.matches = outer.matches;
   return result;

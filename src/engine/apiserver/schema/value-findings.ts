@@ -1,10 +1,17 @@
 import type { FieldError } from '../../../kube/field-error.ts';
 import { printNumber, quote } from '../../../kube/go-text.ts';
-import { child, invalidType, invalidValue, requiredValue, tooLongValue, tooManyValues, unsupportedValue } from './findings.ts';
-import { goJson } from './go-print.ts';
+import {
+  child,
+  invalidType,
+  invalidValue,
+  MOST_FINDINGS,
+  requiredValue,
+  tooLongValue,
+  tooManyValues,
+  unsupportedValue,
+} from './findings.ts';
+import { cut, goJsonCut } from './go-print.ts';
 
-/** Enough to show what is wrong; a hostile object cannot make the answer larger than itself. */
-const MOST_FINDINGS = 1000;
 const MOST_TEXT = 256 * 1024;
 
 /**
@@ -50,6 +57,8 @@ export class ValueFindings {
   }
 }
 
+const LONGEST_PATH = 4096;
+
 /** Where in the value the check stands. */
 export class ValuePath {
   private readonly base: string;
@@ -67,7 +76,7 @@ export class ValuePath {
       if (typeof segment === 'number') out += `[${segment}]`;
       else out += position === 0 ? segment : `.${segment}`;
     }
-    return out;
+    return cut(out, LONGEST_PATH);
   }
 
   get field(): string {
@@ -85,41 +94,51 @@ export class ValuePath {
 }
 
 export function wrongType(path: ValuePath, findings: ValueFindings, expected: string, actual: string): void {
-  const text = `${path.text} in body must be of type ${expected}: ${quote(actual)}`;
+  if (findings.full) return;
+  const text = `${path.text} in body must be of type ${expected}: ${quote(cut(actual))}`;
   findings.add(text, invalidType(path.field, actual, text));
 }
 
 export function wrongValue(path: ValuePath, findings: ValueFindings, value: unknown, complaint: string): void {
+  if (findings.full) return;
   const text = `${path.text} in body ${complaint}`;
   findings.add(text, invalidValue(path.field, value, text));
 }
 
 export function missing(path: ValuePath, findings: ValueFindings, name: string): void {
+  if (findings.full) return;
   const full = `${path.text}.${name}`;
   findings.add(`${full} in body is required`, requiredValue(path.fieldOf(full)));
 }
 
+/** Values that are named as allowed. */
+const MOST_NAMED = 1000;
+
 export function notInEnum(path: ValuePath, findings: ValueFindings, value: unknown, allowed: readonly unknown[]): void {
   if (findings.full) return;
-  const names = allowed.map((item) => (typeof item === 'string' ? item : goJson(item)));
+  const names = allowed.slice(0, MOST_NAMED).map((item) => (typeof item === 'string' ? cut(item) : goJsonCut(item)));
   findings.add(`${path.text} in body should be one of ${names.join(' ')}`, unsupportedValue(path.field, value, names));
 }
 
 export function tooLong(path: ValuePath, findings: ValueFindings, max: number): void {
+  if (findings.full) return;
   findings.add(`${path.text} in body should be at most ${max} chars long`, tooLongValue(path.field, max));
 }
 
 export function tooMany(path: ValuePath, findings: ValueFindings, what: 'items' | 'properties', actual: number, max: number): void {
+  if (findings.full) return;
   findings.add(`${path.text} in body should have at most ${max} ${what}`, tooManyValues(path.field, actual, max));
 }
 
 export function forbiddenProperty(path: ValuePath, findings: ValueFindings, name: string): void {
+  if (findings.full) return;
   const text = `${path.text}.${name} in body is a forbidden property`;
   findings.add(text, invalidValue(path.field, name, text));
 }
 
 /** A complaint about a junctor: kube-openapi gives it no field of its own. */
 export function junctorFailed(path: ValuePath, findings: ValueFindings, complaint: string): void {
+  if (findings.full) return;
   const text = `${quote(path.text)} ${complaint}`;
   findings.add(text, invalidValue(path.root, '', text));
 }

@@ -1,6 +1,7 @@
 import { printNumber, quote } from '../../../../kube/go-text.ts';
 import { convertToDouble, convertToString } from '../conversions.ts';
 import { CelDuration, CelList, CelMap, CelTimestamp, CelTypeValue, CelUint, Fault, typeNameOf, type CelValue } from '../values.ts';
+import type { CallContext } from './function-table.ts';
 
 /** `'...%s...'.format([...])`, as cel-go writes values: lists and maps as CEL, numbers in the English way. */
 export class FormatError extends Error {}
@@ -67,7 +68,7 @@ export function readFormat(
 /** Nobody asks for more digits than a double has; a hostile format could. */
 const MOST_DIGITS = 100;
 
-export function formatText(format: string, args: CelList): CelValue {
+export function formatText(format: string, args: CelList, context: CallContext): CelValue {
   let out = '';
   let next = 0;
   try {
@@ -79,7 +80,8 @@ export function formatText(format: string, args: CelList): CelValue {
         const value = args.get(next++);
         if (value instanceof Fault) throw new FormatError(value.message);
         try {
-          out += formatClause(clause, upper, Math.min(precision ?? 6, MOST_DIGITS), value);
+          out += formatClause(clause, upper, Math.min(precision ?? 6, MOST_DIGITS), value, context);
+          context.announceText(out.length);
         } catch (error) {
           throw error instanceof FormatError ? new FormatError(`error during formatting: ${error.message}`, { cause: error }) : error;
         }
@@ -96,10 +98,10 @@ function refuse(clause: Clause, value: CelValue): never {
   throw new FormatError(`${FORMAT_COMPLAINTS[clause]} ${typeNameOf(value)}`);
 }
 
-function formatClause(clause: Clause, upper: boolean, precision: number, value: CelValue): string {
+function formatClause(clause: Clause, upper: boolean, precision: number, value: CelValue, context: CallContext): string {
   switch (clause) {
     case 's':
-      return plainText(value);
+      return plainText(value, context);
     case 'd':
       return decimal(value);
     case 'f':
@@ -161,10 +163,16 @@ function hexText(value: CelValue): string {
   return integer('x', value).toString(16);
 }
 
+/** To put one value into words. */
+const FORMAT_STEPS = 5;
+/** Quoting a character takes as long as reading some. */
+const QUOTING = 8;
+
 /** The text of a value on its own. */
-function plainText(value: CelValue): string {
-  if (value instanceof CelList) return `[${Array.from(value, nestedText).join(', ')}]`;
-  if (value instanceof CelMap) return mapText(value);
+function plainText(value: CelValue, context: CallContext): string {
+  context.spend(FORMAT_STEPS);
+  if (value instanceof CelList) return `[${Array.from(value, (item) => nestedText(item, context)).join(', ')}]`;
+  if (value instanceof CelMap) return mapText(value, context);
   if (value === null) return 'null';
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   const text = convertToString(value);
@@ -172,22 +180,26 @@ function plainText(value: CelValue): string {
 }
 
 /** The text of a value inside a list or a map. */
-function nestedText(value: CelValue): string {
-  if (typeof value === 'string') return quote(value);
+function nestedText(value: CelValue, context: CallContext): string {
+  context.spend(FORMAT_STEPS);
+  if (typeof value === 'string') {
+    context.announceText(value.length * QUOTING);
+    return quote(value);
+  }
   if (value instanceof Uint8Array) return `b${quote(Buffer.from(value).toString('utf8'))}`;
-  if (value instanceof CelTimestamp) return `timestamp(${quote(plainText(value))})`;
-  if (value instanceof CelDuration) return `duration(${quote(plainText(value))})`;
+  if (value instanceof CelTimestamp) return `timestamp(${quote(plainText(value, context))})`;
+  if (value instanceof CelDuration) return `duration(${quote(plainText(value, context))})`;
   if (typeof value === 'number') return Number.isFinite(value) ? value.toFixed(6) : quote(printNumber(value));
-  if (typeof value === 'bigint' || typeof value === 'boolean' || value === null) return plainText(value);
+  if (typeof value === 'bigint' || typeof value === 'boolean' || value === null) return plainText(value, context);
   if (value instanceof CelUint || value instanceof CelList || value instanceof CelMap || value instanceof CelTypeValue)
-    return plainText(value);
+    return plainText(value, context);
   throw new FormatError(`no formatting function for ${typeNameOf(value)}`);
 }
 
-function mapText(map: CelMap): string {
+function mapText(map: CelMap, context: CallContext): string {
   const entries = map.keys().map((key) => {
     if (typeof key === 'number') throw new FormatError('no formatting function for map key of type double');
-    return [typeof key === 'string' ? quote(key) : plainText(key), nestedText(map.find(key)!)];
+    return [typeof key === 'string' ? quote(key) : plainText(key, context), nestedText(map.find(key)!, context)];
   });
   entries.sort(([left], [right]) => (left < right ? -1 : 1));
   return `{${entries.map(([key, value]) => `${key}:${value}`).join(', ')}}`;

@@ -1,9 +1,10 @@
 import { AMOUNTS } from './amounts.ts';
 import { AUTHORIZATION } from './authorizer.ts';
-import type { CelFunction, FunctionTable } from './function-table.ts';
+import type { CelFunction, FunctionTable, SlicedFunction } from './function-table.ts';
 import { LISTS } from './lists.ts';
 import { NAMED_FORMATS } from './named-formats.ts';
 import { NETWORK } from './network.ts';
+import { PATTERNS } from './patterns.ts';
 import { STANDARD } from './standard.ts';
 import { TEXT } from './text.ts';
 
@@ -11,4 +12,9 @@ const LIBRARY: FunctionTable = { ...STANDARD, ...TEXT, ...LISTS, ...NETWORK, ...
 
 export function implementation(name: string): CelFunction | undefined {
   return Object.hasOwn(LIBRARY, name) ? LIBRARY[name] : undefined;
+}
+
+/** Those that pause; they are in no other table. */
+export function slicedImplementation(name: string): SlicedFunction | undefined {
+  return Object.hasOwn(PATTERNS, name) ? PATTERNS[name] : undefined;
 }

@@ -37,10 +37,10 @@ function zeroLike(first: CelValue | undefined): CelValue {
   return first instanceof CelDuration ? new CelDuration(0n) : 0n;
 }
 
-const sum = onList((list) => {
+const sum = onList((list, _, context) => {
   let total = zeroLike(list.size === 0 ? undefined : list.get(0));
   for (let at = 0; at < list.size; at++) {
-    total = add(total, list.get(at));
+    total = add(total, list.get(at), context);
     if (total instanceof Fault) return total;
   }
   return total;

@@ -15,7 +15,14 @@ const MAX = 2n ** 64n - 1n;
 function number(text: string, name: string): bigint {
   if (!DIGITS.test(text)) throw new Error(`Invalid character(s) found in ${name.toLowerCase()} number ${quote(text)}`);
   if (text.length > 1 && text.startsWith('0')) throw new Error(`${name} number must not contain leading zeroes ${quote(text)}`);
-  const value = BigInt(text);
+  return parseUint(text);
+}
+
+/** Digits of a 64-bit number. */
+const MOST_DIGITS = 20;
+
+function parseUint(text: string): bigint {
+  const value = text.length > MOST_DIGITS ? MAX + 1n : BigInt(text);
   if (value > MAX) throw new Error(`strconv.ParseUint: parsing ${quote(text)}: value out of range`);
   return value;
 }
@@ -55,7 +62,7 @@ function readPrerelease(text: string): string | bigint {
   if (DIGITS.test(text)) {
     if (text.length > 1 && text.startsWith('0'))
       throw new Error(`Numeric PreRelease version must not contain leading zeroes ${quote(text)}`);
-    return BigInt(text);
+    return parseUint(text);
   }
   if (!IDENTIFIER.test(text)) throw new Error(`Invalid character(s) found in prerelease ${quote(text)}`);
   return text;

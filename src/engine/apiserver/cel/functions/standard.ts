@@ -1,4 +1,3 @@
-import { compileRegExp } from '../../schema/regular-expression.ts';
 import { add, divide, modulo, multiply, negate, subtract } from '../arithmetic.ts';
 import { compare, contains, equal } from '../comparison.ts';
 import * as convert from '../conversions.ts';
@@ -25,8 +24,9 @@ function ordered(accept: (order: number) => boolean): CelFunction {
   };
 }
 
-const size: CelFunction = ([value]) => {
+const size: CelFunction = ([value], context) => {
   if (typeof value === 'string') return BigInt(stringSize(value));
+  if (value instanceof CelMap) context.spend(value.size);
   if (value instanceof CelList || value instanceof CelMap) return BigInt(value.size);
   return value instanceof Uint8Array ? BigInt(value.length) : new Fault('no such overload: size');
 };
@@ -47,14 +47,6 @@ const notEqual: CelFunction = ([left, right], context) => {
 const toText: CelFunction = ([value]) =>
   value instanceof CelOpaque && 'text' in value ? (value as CelOpaque & { text: string }).text : convert.convertToString(value);
 
-const matches = onStrings((text, pattern) => {
-  try {
-    return compileRegExp(pattern).test(text);
-  } catch (error) {
-    return new Fault((error as Error).message);
-  }
-});
-
 const NANOS: Record<string, bigint> = {
   getHours: 3_600_000_000_000n,
   getMinutes: 60_000_000_000n,
@@ -62,9 +54,13 @@ const NANOS: Record<string, bigint> = {
   getMilliseconds: 1_000_000n,
 };
 
+/** Looking up a time zone. */
+const ZONE_STEPS = 50;
+
 /** Parts of a point in time, in UTC or the zone given; whole units for a duration. */
 function timePart(name: string, read: (date: Date) => number): CelFunction {
-  return ([value, zone]) => {
+  return ([value, zone], context) => {
+    if (zone !== undefined) context.spend(ZONE_STEPS);
     if (value instanceof CelDuration && NANOS[name] !== undefined && zone === undefined) return value.nanoseconds / NANOS[name];
     if (!(value instanceof CelTimestamp) || (zone !== undefined && typeof zone !== 'string')) return NO_SUCH_OVERLOAD;
     try {
@@ -97,7 +93,7 @@ const mapInsert: CelFunction = ([target, key, value], context) => {
 export const STANDARD: FunctionTable = {
   '!_': ([value]) => (typeof value === 'boolean' ? !value : NO_SUCH_OVERLOAD),
   '-_': ([value]) => negate(value),
-  '_+_': ([left, right]) => add(left, right),
+  '_+_': ([left, right], context) => add(left, right, context),
   '_-_': ([left, right]) => subtract(left, right),
   '_*_': ([left, right]) => multiply(left, right),
   '_/_': ([left, right]) => divide(left, right),
@@ -123,7 +119,6 @@ export const STANDARD: FunctionTable = {
   contains: onStrings((text, part) => text.includes(part)),
   startsWith: onStrings((text, part) => text.startsWith(part)),
   endsWith: onStrings((text, part) => text.endsWith(part)),
-  matches,
   getFullYear: timePart('getFullYear', (date) => date.getUTCFullYear()),
   getMonth: timePart('getMonth', (date) => date.getUTCMonth()),
   getDayOfYear: timePart('getDayOfYear', dayOfYear),

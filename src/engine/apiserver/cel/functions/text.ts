@@ -1,5 +1,4 @@
-import { compileRegExp } from '../../schema/regular-expression.ts';
-import { CelList, Fault, NO_SUCH_OVERLOAD, shown, stringSize, ValueList, type CelValue } from '../values.ts';
+import { CelList, Fault, NO_SUCH_OVERLOAD, shown, stringSize, ValueList } from '../values.ts';
 import { formatText } from './format-text.ts';
 import { onString, type CelFunction, type FunctionTable } from './function-table.ts';
 
@@ -12,7 +11,7 @@ function isFlat(text: string): boolean {
 }
 
 function slice(text: string, from: number, to?: number): string {
-  return isFlat(text) ? text.slice(from, to) : Array.from(text).slice(from, to).join('');
+  return text.slice(unitOf(text, from), to === undefined ? undefined : unitOf(text, to));
 }
 
 const charAt: CelFunction = ([text, at]) => {
@@ -27,8 +26,11 @@ function position(text: string, unit: number): bigint {
   return BigInt(unit < 0 ? -1 : isFlat(text) ? unit : stringSize(text.slice(0, unit)));
 }
 
+/** Where in code units the code point at a position begins. */
 function unitOf(text: string, at: number): number {
-  return isFlat(text) ? at : Array.from(text).slice(0, at).join('').length;
+  let unit = 0;
+  for (let point = 0; point < at && unit < text.length; point++) unit += text.codePointAt(unit)! > 0xffff ? 2 : 1;
+  return unit;
 }
 
 export const indexOfText: CelFunction = ([text, part, from]) => {
@@ -54,10 +56,12 @@ export const lastIndexOfText: CelFunction = ([text, part, from]) => {
 };
 
 /** strings.Replace: an empty `old` matches before every code point and at the end. */
-const replace: CelFunction = ([text, old, replacement, limit]) => {
+const replace: CelFunction = ([text, old, replacement, limit], context) => {
   if (typeof text !== 'string' || typeof old !== 'string' || typeof replacement !== 'string') return NO_SUCH_OVERLOAD;
   if (limit !== undefined && typeof limit !== 'bigint') return NO_SUCH_OVERLOAD;
   let left = limit === undefined || limit < 0n ? Infinity : Number(limit);
+  const times = Math.min(left, old === '' ? text.length + 1 : replacement.length > old.length ? text.split(old).length - 1 : 0);
+  context.announceText(text.length + times * replacement.length);
   if (left === Infinity && old !== '') return text.replaceAll(old, () => replacement);
   const pieces = old === '' ? ['', ...Array.from(text), ''] : text.split(old);
   let out = pieces[0];
@@ -79,14 +83,18 @@ const split: CelFunction = ([text, separator, limit]) => {
   return new ValueList([...all.slice(0, most - 1), all.slice(most - 1).join(separator)]);
 };
 
-const join: CelFunction = ([list, separator = '']) => {
+const join: CelFunction = ([list, separator = ''], context) => {
   if (!(list instanceof CelList) || typeof separator !== 'string') return NO_SUCH_OVERLOAD;
+  context.spend(list.size);
   const texts: string[] = [];
+  let length = list.size * separator.length;
   for (let at = 0; at < list.size; at++) {
     const item = list.get(at);
     if (typeof item !== 'string') return item instanceof Fault ? item : new Fault(`join: invalid input: ${shown(item)}`);
+    length += item.length;
     texts.push(item);
   }
+  context.announceText(length);
   return texts.join(separator);
 };
 
@@ -113,25 +121,14 @@ const QUOTED: Record<string, string> = {
 };
 
 /** strings.TrimSpace trims what Unicode calls white space, which is not quite what JavaScript trims. */
-const SPACE_START = /^[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-const SPACE_END = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/;
+const SPACE = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
-function withPattern(pattern: CelValue, apply: (regExp: ReturnType<typeof compileRegExp>) => CelValue): CelValue {
-  if (typeof pattern !== 'string') return NO_SUCH_OVERLOAD;
-  try {
-    return apply(compileRegExp(pattern));
-  } catch (error) {
-    return new Fault(`Illegal regex: ${(error as Error).message}`);
-  }
+function trimSpace(text: string): string {
+  let [from, to] = [0, text.length];
+  while (from < to && SPACE.test(text[from])) from++;
+  while (to > from && SPACE.test(text[to - 1])) to--;
+  return text.slice(from, to);
 }
-
-const find: CelFunction = ([text, pattern]) =>
-  typeof text === 'string' ? withPattern(pattern, (regExp) => regExp.find(text) ?? '') : NO_SUCH_OVERLOAD;
-
-const findAll: CelFunction = ([text, pattern, limit]) => {
-  if (typeof text !== 'string' || (limit !== undefined && typeof limit !== 'bigint')) return NO_SUCH_OVERLOAD;
-  return withPattern(pattern, (regExp) => new ValueList(regExp.findAll(text, limit === undefined ? -1 : Number(limit))));
-};
 
 export const TEXT: FunctionTable = {
   charAt,
@@ -139,11 +136,10 @@ export const TEXT: FunctionTable = {
   split,
   join,
   substring,
-  find,
-  findAll,
   lowerAscii: onString((text) => text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase())),
   upperAscii: onString((text) => text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase())),
-  trim: onString((text) => text.replace(SPACE_START, '').replace(SPACE_END, '')),
+  trim: onString(trimSpace),
   'strings.quote': onString((text) => `"${Array.from(text, (mark) => QUOTED[mark] ?? mark).join('')}"`),
-  format: ([text, args]) => (typeof text === 'string' && args instanceof CelList ? formatText(text, args) : NO_SUCH_OVERLOAD),
+  format: ([text, args], context) =>
+    typeof text === 'string' && args instanceof CelList ? formatText(text, args, context) : NO_SUCH_OVERLOAD,
 };

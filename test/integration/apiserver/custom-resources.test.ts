@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createMemoryStore } from '../../../src/engine/store/memory-store.ts';
 import { startServerInMemory, type InMemoryServer } from './server-in-memory.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -75,6 +76,39 @@ describe('definitions', () => {
     await settled();
     expect((await server.call('GET', `${DEFINITIONS}/widgets.${GROUP}`)).status).toBe(404);
     expect(server.store.count(`${GROUP}/widgets/`)).toBe(0);
+    server.close();
+  });
+
+  it('one that was being deleted, goes with its objects, after a restart', async () => {
+    const before = await startServerInMemory();
+    await establish(before, definition('widgets', 'Widget', [version('v1', true)]));
+    await before.call('POST', path('v1'), widget('v1', 'a', {}));
+    const store = createMemoryStore();
+    for (const { key, bytes } of before.store.range('').entries) {
+      const object = JSON.parse(Buffer.from(bytes).toString());
+      if (object.kind === 'CustomResourceDefinition') {
+        object.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
+        object.metadata.finalizers = ['customresourcecleanup.apiextensions.k8s.io'];
+      }
+      await store.put(key, 0, () => ({ bytes: Buffer.from(JSON.stringify(object)) }));
+    }
+    before.close();
+    const after = await startServerInMemory({ store, namespaces: [] });
+    await settled();
+    expect((await after.call('GET', `${DEFINITIONS}/widgets.${GROUP}`)).status).toBe(404);
+    expect(store.count(`${GROUP}/widgets/`)).toBe(0);
+    after.close();
+  });
+
+  it('a new version, is served, although a name that it also asks for is taken', async () => {
+    const server = await startServerInMemory();
+    await establish(server, definition('gadgets', 'Gadget', [version('v1', true)]));
+    await establish(server, definition('widgets', 'Widget', [version('v1', true)]));
+    await changeDefinition(server, `widgets.${GROUP}`, (spec) => {
+      Object.assign(spec, { names: { plural: 'widgets', kind: 'Widget', shortNames: ['gadgets'] } });
+      spec.versions = [version('v1', true), version('v2', false)];
+    });
+    expect((await server.call('GET', path('v2'))).status).toBe(200);
     server.close();
   });
 

@@ -1,4 +1,5 @@
-import type { GroupResource } from '../../../kube/object.ts';
+import { deepEqual } from '../../../kube/json-value.ts';
+import type { GroupResource, KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Log } from '../../../lib/log.ts';
 import { approvalCondition } from '../crd/approval.ts';
@@ -23,6 +24,8 @@ const DELETION_IN_PROGRESS: DefinitionCondition = {
   message: 'CustomResource deletion is in progress',
 };
 
+const RETRY_EMPTYING_MS = 5000;
+
 export interface CustomDefinitionsParts {
   core: Pick<ServerCore, 'catalog' | 'store' | 'hub' | 'now'>;
   objects: ObjectWriter;
@@ -40,8 +43,8 @@ export class CustomDefinitions {
   readonly #parts: CustomDefinitionsParts;
   /** Definition name → what is served for it. */
   readonly #served = new Map<string, { generation: number; terminating: boolean; definition: CustomResourceDefinition }>();
-  /** UIDs of definitions whose objects are being deleted. */
-  readonly #emptying = new Set<string>();
+  /** Definitions whose objects are being deleted, by uid: how to stop listening for the last one. */
+  readonly #emptying = new Map<string, () => void>();
   #published: { generation: number; kinds: PublishedKind[] } | undefined;
 
   constructor(parts: CustomDefinitionsParts) {
@@ -80,10 +83,17 @@ export class CustomDefinitions {
       });
   }
 
+  /** Called while a commit is handed out: whatever a definition may hold, the others and the server go on without it. */
   #reconcile(definition: CustomResourceDefinition): void {
-    if (definition.metadata.deletionTimestamp !== undefined) this.#terminate(definition);
-    else if (this.#settleConditions(definition)) return;
-    if (isConditionTrue(definition, 'Established')) this.#serve(definition);
+    try {
+      const leaving = definition.metadata.deletionTimestamp !== undefined;
+      if (!leaving && this.#settleConditions(definition)) return;
+      if (isConditionTrue(definition, 'Established')) this.#serve(definition);
+      // Last: what is not served cannot be emptied.
+      if (leaving) this.#terminate(definition);
+    } catch (error) {
+      this.#parts.log.error('cannot serve a CRD', { crd: definition.metadata.name, error });
+    }
   }
 
   /** True when a condition had to be written: the change it makes brings us back here. */
@@ -92,15 +102,19 @@ export class CustomDefinitions {
       .list<CustomResourceDefinition>(DEFINITIONS)
       .filter((other) => other.metadata.name !== definition.metadata.name);
     const decision = decideNames(definition, others);
-    const named = structuredClone(definition);
-    const conditions: DefinitionCondition[] = [];
+    const named = { ...definition, status: structuredClone(definition.status) };
+    const wanted: (DefinitionCondition | undefined)[] = [];
     if (decision !== undefined) {
-      conditions.push(decision.namesAccepted, decision.established);
-      for (const condition of conditions) setCondition(named, condition, this.#parts.core.now());
+      for (const condition of [decision.namesAccepted, decision.established]) {
+        setCondition(named, condition, this.#parts.core.now());
+        wanted.push(condition);
+      }
     }
-    const more = [establishedCondition(named), nonStructuralCondition(definition), approvalCondition(definition)];
-    for (const condition of more) if (condition !== undefined && !holds(definition, condition)) conditions.push(condition);
-    if (conditions.length === 0) return false;
+    wanted.push(establishedCondition(named), nonStructuralCondition(definition), approvalCondition(definition));
+    const conditions = wanted.filter((condition) => condition !== undefined && !holds(definition, condition)) as DefinitionCondition[];
+    // A name that another definition has is decided about again and again, with the same result.
+    const renamed = decision !== undefined && !deepEqual(decision.acceptedNames, definition.status?.acceptedNames);
+    if (conditions.length === 0 && !renamed) return false;
     this.#write(definition, (draft) => {
       if (decision !== undefined) draft.status = { ...draft.status, acceptedNames: decision.acceptedNames };
       for (const condition of conditions) setCondition(draft, condition, this.#parts.core.now());
@@ -114,7 +128,8 @@ export class CustomDefinitions {
     const generation = definition.metadata.generation ?? 0;
     const terminating = isConditionTrue(definition, 'Terminating');
     const before = this.#served.get(name);
-    if (before?.generation === generation && before.terminating === terminating) return;
+    const sameNames = deepEqual(before?.definition.status?.acceptedNames, definition.status?.acceptedNames);
+    if (before?.generation === generation && before.terminating === terminating && sameNames) return;
     const resources = makeCustomResources(definition, { convert: this.#parts.convert });
     this.#served.set(name, { generation, terminating, definition });
     catalog.withdraw(groupResource(definition), new Set(resources.map((resource) => resource.version)));
@@ -125,7 +140,7 @@ export class CustomDefinitions {
 
   #withdraw(definition: CustomResourceDefinition): void {
     const { catalog, hub } = this.#parts.core;
-    this.#emptying.delete(definition.metadata.uid!);
+    this.#stopEmptying(definition);
     if (!this.#served.delete(definition.metadata.name!)) return;
     catalog.withdraw(groupResource(definition));
     hub.cutPrefix(storagePrefix(groupResource(definition)));
@@ -149,15 +164,29 @@ export class CustomDefinitions {
     }
     if (finish()) return;
     if (this.#emptying.has(definition.metadata.uid!)) return;
-    this.#emptying.add(definition.metadata.uid!);
     this.#write(definition, (draft) => setCondition(draft, DELETION_IN_PROGRESS, this.#parts.core.now()));
     const stop = this.#parts.objects.onChange(resource, (change) => {
       if (change.type === 'DELETED' && finish()) stop();
     });
+    this.#emptying.set(definition.metadata.uid!, stop);
     this.#parts.deleteAll(resource).then(
       () => finish() && stop(),
-      (error: unknown) => this.#parts.log.error('cannot delete the objects of a CRD', { crd: definition.metadata.name, error }),
+      (error: unknown) => {
+        this.#parts.log.error('cannot delete the objects of a CRD, will try again', { crd: definition.metadata.name, error });
+        setTimeout(() => this.#emptyAgain(definition), RETRY_EMPTYING_MS).unref();
+      },
     );
+  }
+
+  #emptyAgain(definition: CustomResourceDefinition): void {
+    this.#stopEmptying(definition);
+    const now = this.#parts.objects.get<CustomResourceDefinition>(DEFINITIONS, '', definition.metadata.name!);
+    if (now?.metadata.uid === definition.metadata.uid) this.#reconcile(now!);
+  }
+
+  #stopEmptying({ metadata }: CustomResourceDefinition): void {
+    this.#emptying.get(metadata.uid!)?.();
+    this.#emptying.delete(metadata.uid!);
   }
 
   #write(
@@ -165,7 +194,12 @@ export class CustomDefinitions {
     change: (draft: CustomResourceDefinition) => void,
     subresource: 'status' | '' = 'status',
   ): void {
-    const edit = (draft: unknown) => change(draft as CustomResourceDefinition);
+    const edit = (draft: KubeObject): boolean => {
+      // Deleted and made again under its name: that one is decided about when it is committed.
+      if (draft.metadata.uid !== definition.metadata.uid) return false;
+      change(draft as CustomResourceDefinition);
+      return true;
+    };
     this.#parts.objects
       .update(DEFINITIONS, '', definition.metadata.name!, edit, subresource === '' ? undefined : 'status')
       .catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { catalogTypes } from '../engine/apiserver/admission/catalog-ports.ts';
 import { compileCelExpression } from '../engine/apiserver/admission/policy/cel-expression.ts';
 import { keepPolicyStatus } from '../engine/apiserver/admission/policy/policy-status.ts';
 import { serverAdmission } from '../engine/apiserver/admission/server-admission.ts';
+import { serviceTargets } from '../engine/apiserver/admission/webhook/service-targets.ts';
 import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
 import { identityEndpoints } from '../engine/apiserver/auth/endpoints.ts';
 import { createIdentity, type Identity } from '../engine/apiserver/auth/identity.ts';
@@ -9,6 +10,7 @@ import { impersonate } from '../engine/apiserver/auth/impersonation.ts';
 import { escalationPrevention } from '../engine/apiserver/auth/rbac/escalation-admission.ts';
 import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts';
 import { builtinResources, ServiceAllocator } from '../engine/apiserver/builtin/index.ts';
+import { conversionWebhooks } from '../engine/apiserver/crd/conversion-webhook.ts';
 import { definitionStrategy } from '../engine/apiserver/crd/definition-strategy.ts';
 import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
@@ -69,7 +71,13 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
     identity: () => ({ certificate: pki.frontProxyClient.certificatePem, key: pki.frontProxyClient.keyPem }),
     onError,
   });
-  const definitions = new CustomDefinitions({ core, objects, deleteAll: (resource) => deleteAllObjects(server.core, resource), log });
+  const definitions = new CustomDefinitions({
+    core,
+    objects,
+    convert: conversionWebhooks(serviceTargets(objects)),
+    deleteAll: (resource) => deleteAllObjects(server.core, resource),
+    log,
+  });
   keepPolicyStatus({ writer: objects, compile: compileCelExpression, ...catalogTypes(core.catalog), onError });
   const audit = new FileAuditLog(auditPath, (error) => log.error('the audit log cannot be written; requests go on', { error }));
   const routes = identityEndpoints({ identity, authorizer, reader: objects, now: core.now, externalUrl: url });

@@ -2,6 +2,8 @@ import type { Admission } from '../../../src/engine/apiserver/admission/chain.ts
 import { builtInPlugins } from '../../../src/engine/apiserver/admission/built-in-plugins.ts';
 import { createAdmission } from '../../../src/engine/apiserver/admission/chain.ts';
 import { builtinResources } from '../../../src/engine/apiserver/builtin/index.ts';
+import { serviceTargets } from '../../../src/engine/apiserver/admission/webhook/service-targets.ts';
+import { conversionWebhooks } from '../../../src/engine/apiserver/crd/conversion-webhook.ts';
 import { definitionStrategy } from '../../../src/engine/apiserver/crd/definition-strategy.ts';
 import { CustomDefinitions, DEFINITIONS } from '../../../src/engine/apiserver/registry/custom-definitions.ts';
 import { ApiServer, createFoundation } from '../../../src/engine/apiserver/server.ts';
@@ -67,7 +69,13 @@ export async function startServerInMemory(
     },
     abandon: (request) => inner.abandon(request),
   };
-  const definitions = new CustomDefinitions({ core, objects, deleteAll: (resource) => deleteAllObjects(server.core, resource), log });
+  const definitions = new CustomDefinitions({
+    core,
+    objects,
+    convert: conversionWebhooks(serviceTargets(objects)),
+    deleteAll: (resource) => deleteAllObjects(server.core, resource),
+    log,
+  });
   const server: ApiServer = new ApiServer({
     foundation,
     authenticate: () => undefined,

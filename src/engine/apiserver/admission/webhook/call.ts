@@ -20,6 +20,9 @@ export type ReviewHandler = (review: AdmissionReview, signal: AbortSignal) => Ad
 /** @throws Error in Kubernetes' words (`service "x" not found`) when there is no way. */
 export type ResolveService = (service: ServiceReference) => ServiceTarget;
 
+/** What has to be known of a webhook to call it. */
+export type CalledWebhook = Pick<CompiledWebhook, 'clientConfig' | 'timeoutSeconds'>;
+
 /** The webhook could not be reached or did not answer as one. What happens now is up to its failure policy. */
 export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError';
@@ -33,14 +36,14 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 export class WebhookClient {
   readonly #resolve: ResolveService;
   /** Keyed by the compiled webhook: when its configuration changes, the agent and its idle connections are let go with it. */
-  readonly #agents = new WeakMap<CompiledWebhook, Agent>();
+  readonly #agents = new WeakMap<CalledWebhook, Agent>();
 
   constructor(resolve: ResolveService) {
     this.#resolve = resolve;
   }
 
   /** @throws WebhookCallError; an aborted `signal` counts as one. */
-  async call(webhook: CompiledWebhook, review: AdmissionReview, signal: AbortSignal): Promise<Json> {
+  async call(webhook: CalledWebhook, review: object, signal: AbortSignal): Promise<Json> {
     const url = callUrl(webhook.clientConfig, webhook.timeoutSeconds);
     const deadline = new Deadline(webhook.timeoutSeconds * 1000, signal);
     try {
@@ -58,11 +61,11 @@ export class WebhookClient {
     }
   }
 
-  async #send(webhook: CompiledWebhook, url: CallUrl, review: AdmissionReview, signal: AbortSignal): Promise<Json> {
+  async #send(webhook: CalledWebhook, url: CallUrl, review: object, signal: AbortSignal): Promise<Json> {
     const { service } = webhook.clientConfig;
     const address = { host: url.hostname, port: url.port };
     const target = service ? this.#resolve({ ...service, port: url.port, path: service.path ?? '/' }) : address;
-    if ('handler' in target) return abortable(target.handler(deepCopy(review), signal), signal);
+    if ('handler' in target) return abortable(target.handler(deepCopy(review) as AdmissionReview, signal), signal);
     const { request, Agent } = await import('node:https');
     let agent = this.#agents.get(webhook);
     if (!agent) this.#agents.set(webhook, (agent = new Agent({ keepAlive: true, maxFreeSockets: 8, timeout: IDLE_MS })));
@@ -106,7 +109,7 @@ function callUrl({ service, url }: ClientConfig, timeoutSeconds: number): CallUr
 }
 
 function requestOptions(
-  webhook: CompiledWebhook,
+  webhook: CalledWebhook,
   url: CallUrl,
   target: { host: string; port: number },
   agent: Agent,

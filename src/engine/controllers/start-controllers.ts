@@ -17,6 +17,7 @@ import { ResourceMonitors } from './resource-monitors/resource-monitors.ts';
 import { resourceQuotaController, type QuotaArithmetic } from './resource-quota/resource-quota.controller.ts';
 import { rootCaController } from './root-ca/root-ca.controller.ts';
 import { serviceAccountController } from './service-account/service-account.controller.ts';
+import { startWorkloads } from './start-workloads.ts';
 
 export interface ControllersOptions {
   /** With the rights of kube-controller-manager. */
@@ -51,6 +52,7 @@ export function startControllers(options: ControllersOptions): Running {
     eventTtlController(environment),
     bootstrapTokenController(environment),
     jobTtlController(environment),
+    startWorkloads(environment, monitors),
   ];
   if (options.rootCa !== undefined) running.push(rootCaController(environment, options.rootCa));
   if (options.quota) running.push(resourceQuotaController(environment, monitors, options.quota));

@@ -5,10 +5,13 @@ import { isStatusError } from '../../../kube/status.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import { splitKey } from '../../../runtime/informer/object-cache.ts';
 import type { Environment, Running } from '../environment.ts';
+import { workloadInformer } from '../workload/informers.ts';
 
 /** Removes finished Jobs whose ttlSecondsAfterFinished has passed. */
-export function jobTtlController({ client, clock, log, metrics, informers }: Environment): Running {
-  const jobs = informers.get(Job, { transform: slim });
+export function jobTtlController(environment: Environment): Running {
+  const { client, clock, log, metrics } = environment;
+  // The whole Job, shared with the Job controller: a second, smaller cache beside that one would cost more.
+  const jobs = workloadInformer(environment, Job);
   const controller = new Controller({
     name: 'job-ttl',
     clock,
@@ -51,17 +54,4 @@ export function timeLeft(job: KubeObject, now: number): number | undefined {
 function finishedCondition(job: KubeObject): Condition | undefined {
   const conditions: Condition[] = job.status?.conditions ?? [];
   return conditions.find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True');
-}
-
-/** Jobs may be many and their templates large; this controller needs four fields. */
-function slim(job: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp } = job.metadata;
-  const finished = finishedCondition(job);
-  return {
-    apiVersion: job.apiVersion,
-    kind: job.kind,
-    metadata: { name, namespace, uid, resourceVersion, deletionTimestamp },
-    spec: { ttlSecondsAfterFinished: job.spec?.ttlSecondsAfterFinished },
-    status: { conditions: finished ? [finished] : [] },
-  };
 }

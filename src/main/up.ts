@@ -31,8 +31,10 @@ export async function up(options: UpOptions): Promise<void> {
   }).catch((error: unknown) => {
     throw startFailure(error, options.data);
   });
+  // From the first word on a signal means a clean stop: whoever waits for the greeting may send one right behind it.
+  const ended = stopped(engine);
   process.stdout.write(greeting(engine, options));
-  await stopped(engine);
+  await ended;
 }
 
 function checkAddress(address: string): void {

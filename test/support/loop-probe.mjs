@@ -69,6 +69,8 @@ if (isMainThread && process.send !== undefined) {
     } else if (message === 'collect') {
       globalThis.gc?.();
       process.send({ probe: 'collected' });
+    } else if (message === 'resources') {
+      process.send({ probe: process.getActiveResourcesInfo() });
     } else if (message === 'report') {
       // GC entries are delivered in a later turn than the pause itself.
       setTimeout(() => process.send({ probe: answer() }), 20);

@@ -43,6 +43,8 @@ export async function startMeasuredEngine(options: { data?: string; nodeOptions?
   });
   let output = '';
   const exited = new Promise<number | null>((resolve) => void child.once('exit', (code) => resolve(code)));
+  let tell: ((answer: unknown) => void) | undefined;
+  child.on('message', (answer) => tell?.((answer as { probe: unknown }).probe));
   const url = await new Promise<string>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk.toString();
@@ -59,8 +61,8 @@ export async function startMeasuredEngine(options: { data?: string; nodeOptions?
   const target = connectTarget({ name: 'tenantry up', url, kubeconfig, ca: tls.ca, certificate: tls, close: () => Promise.resolve() });
   const ask = (message: string) =>
     new Promise<unknown>((resolve, reject) => {
-      child.once('message', (answer) => resolve((answer as { probe: unknown }).probe));
-      child.once('exit', () => reject(new Error(`tenantry ended while it was measured: ${output}`)));
+      tell = resolve;
+      void exited.then((code) => reject(new Error(`tenantry ended with ${code} while it was measured: ${output}`)));
       child.send(message);
     });
   return {

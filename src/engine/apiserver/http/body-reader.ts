@@ -14,6 +14,10 @@ function gone(): Error {
   return failure('BadRequest', 'the client closed the connection before the body was complete');
 }
 
+function late(timeoutMs: number): Error {
+  return failure('Timeout', `the body of the request was not complete after ${timeoutMs / 1000} seconds`, undefined, 408);
+}
+
 /** A request that gets no further keeps its place among those that are executed: it must not do so for ever. */
 const BODY_TIMEOUT_MS = 60_000;
 
@@ -24,14 +28,16 @@ export function readBytes(request: NodeRequest, timeoutMs = BODY_TIMEOUT_MS): Pr
   // Nothing more would be heard of it.
   if (request.destroyed || request.aborted) return Promise.reject(gone());
   return new Promise((resolve, reject) => {
-    const late = failure('Timeout', `the body of the request was not complete after ${timeoutMs / 1000} seconds`, undefined, 408);
-    const timer = setTimeout(reject, timeoutMs, late);
+    const timer = setTimeout(() => reject(late(timeoutMs)), timeoutMs);
+    // Nor may it keep a stopped server alive.
+    timer.unref();
     const chunks: Buffer[] = [];
     let size = 0;
     request.on('data', (chunk: Buffer) => {
       size += chunk.byteLength;
       if (size > MAX_BODY_BYTES) {
         chunks.length = 0;
+        clearTimeout(timer);
         reject(tooLarge());
         return;
       }
@@ -48,4 +54,20 @@ export function readBytes(request: NodeRequest, timeoutMs = BODY_TIMEOUT_MS): Pr
       reject(gone());
     });
   });
+}
+
+/** How long the rest of a refused body is read and thrown away. */
+const LINGER_MS = 1000;
+
+/**
+ * A client that is still sending does not read yet: if the connection were closed under it, it would see a reset instead of the
+ * answer. So what it sends is thrown away for a moment; one that does not stop is cut.
+ */
+export function discardRest(request: NodeRequest): void {
+  if (request.complete || request.destroyed || 'stream' in request) return;
+  const timer = setTimeout(() => request.socket.destroy(), LINGER_MS);
+  timer.unref();
+  request.once('close', () => clearTimeout(timer));
+  request.once('end', () => clearTimeout(timer));
+  request.resume();
 }

@@ -12,7 +12,7 @@ import { failure, StatusError } from '../../../kube/status.ts';
 import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
 import { objectResponse } from '../chain/request.ts';
-import { readBytes, type NodeRequest } from './body-reader.ts';
+import { discardRest, readBytes, type NodeRequest } from './body-reader.ts';
 import { credentialsOf, type ClientAuthorities } from './credentials.ts';
 import { isGone, respond, type NodeResponse } from './responder.ts';
 
@@ -148,7 +148,8 @@ export class Listener {
     if (isGone(response)) return;
     const headers: Record<string, string | number | string[]> = { 'audit-id': auditID, 'cache-control': 'no-cache, private' };
     if (warnings.length > 0) headers.warning = warnings.slice(0, 20).map(warningHeader);
-    if (answer.status === 413 || this.#stopping !== undefined) Object.assign(headers, closing(response));
+    if (this.#stopping !== undefined) Object.assign(headers, closing(response));
+    if (answer.status === 413) discardRest(request);
     await respond(response, answer, headers);
   }
 

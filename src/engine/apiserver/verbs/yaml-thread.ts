@@ -45,11 +45,12 @@ class YamlThread {
 
   #start(): Worker {
     const worker = new Worker(program()!, { resourceLimits: { maxOldGenerationSizeMb: 256 }, execArgv: [], env: {} });
-    worker.unref();
     worker.on('message', (answer: Answer) => this.#answered(answer));
     worker.on('error', (error) => {
       if (this.#worker === worker) this.#end(`error converting YAML to JSON: ${error.message}`);
     });
+    // Listening for messages takes a reference again, so this comes last: an idle thread must not keep a stopped server alive.
+    worker.unref();
     return worker;
   }
 

@@ -33,7 +33,7 @@ export interface ObjectWriter extends ObjectReader {
     namespace: string,
     name: string,
     change: (draft: KubeObject) => boolean | void,
-    subresource?: 'status',
+    subresource?: 'status' | 'binding',
   ): Promise<KubeObject>;
   delete(resource: GroupResource, namespace: string, name: string): Promise<void>;
 }

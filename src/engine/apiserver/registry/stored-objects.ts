@@ -73,7 +73,7 @@ export class StoredObjects implements ObjectWriter {
     namespace: string,
     name: string,
     change: (draft: KubeObject) => boolean | void,
-    subresource?: 'status',
+    subresource?: 'status' | 'binding',
   ): Promise<KubeObject> {
     const core = this.#core as ServerCore;
     const resource = this.#known(groupResource);

@@ -20,7 +20,7 @@ export async function bind(objects: ObjectWriter, now: () => Date, request: ApiR
   if (node === '') throw invalidError({ group: '', kind: 'Binding' }, name, [required('target.name')]);
   const assign = (draft: KubeObject) => assignNode(draft, binding, node, timestamp(now()));
   if (isDryRun(options)) assign(structuredClone(objects.get(PODS, namespace, name) ?? missing(name)));
-  else await objects.update(PODS, namespace, name, assign);
+  else await objects.update(PODS, namespace, name, assign, 'binding');
   return objectResponse(201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 

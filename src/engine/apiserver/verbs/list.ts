@@ -21,6 +21,7 @@ export async function list(core: ServerCore, resource: Resource, request: ApiReq
   const selection = selectionOf(core, resource, request);
   const limit = parseLimit(query.get('limit'));
   const token = query.get('continue') ? decodeContinue(query.get('continue')!) : undefined;
+  if (token !== undefined && token.revision > 0) refuseFutureRevision(core.store, String(token.revision));
   const revision = token === undefined ? requestedRevision(core, query) : token.revision > 0 ? token.revision : undefined;
   const collected = await collectOrExpire(core, selection, { revision, limit, token });
 

@@ -12,7 +12,8 @@ export const POD: KindBehaviour = {
     pod.status = isGated ? { phase: 'Pending', conditions: [gated(context.now())], qosClass } : { phase: 'Pending', qosClass };
     addMatchedLabels(pod);
   },
-  subresources: { status: updateStatus, ephemeralcontainers: updateEphemeralContainers, resize: updateResources },
+  // A binding says where the Pod is, in its spec and its status alike; the server itself writes it.
+  subresources: { status: updateStatus, ephemeralcontainers: updateEphemeralContainers, resize: updateResources, binding: () => {} },
   gracePeriod(pod, requested) {
     const isRunning = pod['spec'].nodeName && pod['status']?.phase !== 'Failed' && pod['status']?.phase !== 'Succeeded';
     if (!isRunning) return 0;

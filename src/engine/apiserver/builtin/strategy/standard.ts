@@ -83,7 +83,7 @@ function prepareUpdate(
     const prepare = behaviour.subresources?.[context.subresource];
     if (prepare) prepare(object, old, context);
     else keepAllBut(object, old, 'status');
-    if (context.subresource === 'status') return;
+    if (context.subresource === 'status' || context.subresource === 'binding') return;
   } else {
     if (hasStatus) copyField(object, old, 'status');
     behaviour.onUpdate?.(object, old, context);

@@ -5,7 +5,9 @@ import type { FrameRenderer } from './frames.ts';
 
 /** From this many watchers on, a write to each of them costs more than the few milliseconds it is worth to wait for company. */
 const CROWD = 8;
-const GATHER_MS = 5;
+/** The larger the crowd, the more a write to all of them costs, and the longer it is worth to wait for the next event. */
+const GATHER_MS_PER_WATCHER = 0.2;
+const MAX_GATHER_MS = 10;
 
 /**
  * Watchers that see the same objects in the same representation: an event is filtered and encoded once for all of them. Few
@@ -50,7 +52,8 @@ class WatchGroup {
     for (const event of events) this.#gathered.push(event);
     this.#gatheredRevision = revision;
     if (this.#timer !== undefined) return;
-    const rest = this.#lastFlush + GATHER_MS - performance.now();
+    const gather = Math.min(MAX_GATHER_MS, this.live.size * GATHER_MS_PER_WATCHER);
+    const rest = this.#lastFlush + gather - performance.now();
     if (rest <= 0) this.#flush();
     else this.#timer = setTimeout(() => this.#flush(), rest);
   }

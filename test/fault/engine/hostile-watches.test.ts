@@ -1,0 +1,157 @@
+import { connect, type ClientHttp2Session } from 'node:http2';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectQuietLoop, whileMeasured } from '../../support/event-loop-promise.ts';
+import { startMeasuredEngine, type MeasuredEngine } from '../../support/measured-engine.ts';
+
+/** Promise: watches are bounded per user, and one that is not read costs no memory. */
+const PATH = '/api/v1/namespaces/default/configmaps';
+const ROUNDS = Number(process.env.TENANTRY_FAULT_ROUNDS ?? 1);
+const LIMIT = 5000;
+/** Megabytes of events that a stopped reader misses. */
+const MISSED = ROUNDS > 1 ? 200 : 40;
+
+let engine: MeasuredEngine;
+beforeAll(async () => {
+  engine = await startMeasuredEngine();
+});
+afterAll(() => engine.stop());
+
+function session(): ClientHttp2Session {
+  const made = connect(engine.url.origin, engine.tls);
+  made.on('error', () => {});
+  return made;
+}
+
+interface Opened {
+  status: number;
+  retryAfter?: string;
+}
+
+function openWatch(on: ClientHttp2Session, path: string, onData: () => void = () => {}): Promise<Opened> {
+  return new Promise((resolve, reject) => {
+    const stream = on.request({ ':path': path });
+    stream.on('response', (headers) => resolve({ status: Number(headers[':status']), retryAfter: headers['retry-after'] as string }));
+    stream.on('data', onData);
+    stream.on('error', reject);
+    stream.end();
+  });
+}
+
+async function write(name: string, text: string): Promise<void> {
+  const { status } = await engine.target.request('PUT', `${PATH}/${name}`, { metadata: { name }, data: { text } });
+  expect(status).toBe(200);
+}
+
+it('a user has 5,000 watches at most, and whoever asks for more is told when to come back', { timeout: 60_000 }, async () => {
+  const sessions = Array.from({ length: 25 }, session);
+  const opened: Opened[] = [];
+  let events = 0;
+  const { report } = await whileMeasured(engine, async () => {
+    for (let from = 0; from < LIMIT; from += 250) {
+      const batch = Array.from({ length: 250 }, (_, i) =>
+        openWatch(sessions[(from + i) % 20], `${PATH}?watch=1&labelSelector=app=${i}`, () => events++),
+      );
+      opened.push(...(await Promise.all(batch)));
+    }
+  });
+  expect(opened.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
+  const refused = await Promise.all(Array.from({ length: 20 }, (_, i) => openWatch(sessions[20 + (i % 5)], `${PATH}?watch=1`)));
+  expect(refused.every(({ status, retryAfter }) => status === 429 && Number(retryAfter) > 0)).toBe(true);
+  // 250 of them arrive in one packet, and TLS and HTTP/2 take them in before we see the first: the bound is one burst, not all.
+  expect(report.slowest[0] ?? 0).toBeLessThan(200);
+  expect((await engine.report()).rss / 1e6).toBeLessThan(450);
+
+  const made = await engine.target.request('POST', PATH, { metadata: { name: 'seen', labels: { app: '7' } } });
+  expect(made.status).toBe(201);
+  await expect.poll(() => events).toBe(LIMIT / 250);
+  for (const one of sessions) one.destroy();
+  await expect
+    .poll(async () => {
+      const after = session();
+      const { status } = await openWatch(after, `${PATH}?watch=1`);
+      after.destroy();
+      return status;
+    })
+    .toBe(200);
+});
+
+it(`${MISSED} MB of events past readers that stopped cost no memory, and others get them all`, { timeout: 120_000 }, async () => {
+  const names = Array.from({ length: 8 }, (_, i) => `written-${i}`);
+  for (const name of names) await engine.target.request('POST', PATH, { metadata: { name } });
+  const stopped = await Promise.all(Array.from({ length: 4 }, stoppedReader));
+  const deaf = session();
+  for (let i = 0; i < 4; i++) deaf.request({ ':path': `${PATH}?watch=1` }).end();
+  const reader = await engine.target.watch(`${PATH}?watch=1`);
+  await engine.collectGarbage();
+  const before = await engine.report();
+
+  const text = 'z'.repeat(200_000);
+  const writes = Math.floor((MISSED * 1_000_000) / text.length / names.length);
+  const { report } = await whileMeasured(engine, () =>
+    Promise.all(
+      names.map(async (name) => {
+        for (let i = 0; i < writes; i++) await write(name, text + i);
+      }),
+    ),
+  );
+  expectQuietLoop(report, 'writes of 200 KB past slow watchers');
+  const last = new Map<string, string>();
+  while ([...last.values()].filter((value) => value.endsWith(`z${writes - 1}`)).length < names.length) {
+    const event = await reader.next();
+    expect(event?.type, 'the reader that keeps up is not cut').toMatch(/ADDED|MODIFIED/);
+    last.set(event.object.metadata.name, event.object.data?.text ?? '');
+  }
+  reader.stop();
+  await engine.collectGarbage();
+  const after = await engine.report();
+  // What history keeps is bounded by compaction and shared by all; per stopped reader it is what one socket buffers.
+  expect((after.heap + after.external - before.heap - before.external) / 1e6).toBeLessThan(MISSED + 60);
+  expect((after.heap - before.heap) / 1e6).toBeLessThan(60);
+  for (const socket of stopped) socket.destroy();
+  deaf.destroy();
+});
+
+function stoppedReader(): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host: engine.url.hostname, port: Number(engine.url.port), ...engine.tls });
+    socket.once('error', reject);
+    socket.once('secureConnect', () => socket.write(`GET ${PATH}?watch=1 HTTP/1.1\r\nhost: a\r\n\r\n`));
+    socket.once('data', () => {
+      socket.pause();
+      resolve(socket);
+    });
+  });
+}
+
+it('watches on 1,000 namespaces cost a write nothing', async () => {
+  const sessions = Array.from({ length: 5 }, session);
+  const opened = await Promise.all(
+    Array.from({ length: 1000 }, (_, i) => openWatch(sessions[i % 5], `/api/v1/namespaces/ns-${i}/configmaps?watch=1`)),
+  );
+  expect(opened.every(({ status }) => status === 200)).toBe(true);
+  const { report } = await whileMeasured(engine, async () => {
+    for (let i = 0; i < 50; i++) await write('written-0', `x${i}`);
+  });
+  expectQuietLoop(report, '50 writes');
+  for (const one of sessions) one.destroy();
+});
+
+it('300 connections that ask for nothing leave the others alone', async () => {
+  const idle = await Promise.all(
+    Array.from(
+      { length: 300 },
+      () =>
+        new Promise<TLSSocket>((resolve, reject) => {
+          const socket = connectTls({ host: engine.url.hostname, port: Number(engine.url.port), ca: engine.tls.ca });
+          socket.once('error', reject);
+          socket.once('secureConnect', () => resolve(socket));
+        }),
+    ),
+  );
+  const { report } = await whileMeasured(engine, async () => {
+    for (let i = 0; i < 50; i++) expect((await engine.target.request('GET', `${PATH}/written-0`)).status).toBe(200);
+  });
+  expectQuietLoop(report, '50 reads beside idle connections');
+  for (const socket of idle) socket.destroy();
+});

@@ -62,7 +62,16 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   });
   const closers: (() => Promise<void> | void)[] = [() => store.close(), compactRegularly(store)];
   const stop = async () => {
-    for (const close of closers.toReversed()) await close();
+    const failures: unknown[] = [];
+    // Whatever does not end as it should, the store is closed and its lock released.
+    for (const close of closers.toReversed()) {
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   };
   try {
     const objects = store.count('');

@@ -7,11 +7,18 @@ import { cut, goJsonCut } from './go-print.ts';
  * the empty path is Go's nil path, which prints as `<nil>`.
  */
 export function child(path: string, name: string): string {
-  return path === '' ? name : `${path}.${name}`;
+  return path === '' ? shortName(name) : `${path}.${shortName(name)}`;
 }
 
 export function key(path: string, name: string): string {
-  return `${path}[${name}]`;
+  return `${path}[${shortName(name)}]`;
+}
+
+const LONGEST_NAME = 1000;
+
+/** Names of fields are as long as the client likes, and each finding repeats them. */
+export function shortName(name: string): string {
+  return cut(name, LONGEST_NAME);
 }
 
 export function index(path: string, position: number): string {

@@ -6,6 +6,7 @@ import {
   invalidValue,
   MOST_FINDINGS,
   requiredValue,
+  shortName,
   tooLongValue,
   tooManyValues,
   unsupportedValue,
@@ -74,7 +75,7 @@ export class ValuePath {
     let out = '';
     for (const [position, segment] of this.segments.entries()) {
       if (typeof segment === 'number') out += `[${segment}]`;
-      else out += position === 0 ? segment : `.${segment}`;
+      else out += position === 0 ? shortName(segment) : `.${shortName(segment)}`;
     }
     return cut(out, LONGEST_PATH);
   }
@@ -107,7 +108,7 @@ export function wrongValue(path: ValuePath, findings: ValueFindings, value: unkn
 
 export function missing(path: ValuePath, findings: ValueFindings, name: string): void {
   if (findings.full) return;
-  const full = `${path.text}.${name}`;
+  const full = `${path.text}.${shortName(name)}`;
   findings.add(`${full} in body is required`, requiredValue(path.fieldOf(full)));
 }
 
@@ -132,7 +133,7 @@ export function tooMany(path: ValuePath, findings: ValueFindings, what: 'items' 
 
 export function forbiddenProperty(path: ValuePath, findings: ValueFindings, name: string): void {
   if (findings.full) return;
-  const text = `${path.text}.${name} in body is a forbidden property`;
+  const text = `${path.text}.${shortName(name)} in body is a forbidden property`;
   findings.add(text, invalidValue(path.field, name, text));
 }
 

@@ -33,18 +33,24 @@ async function* archive(store: Store, keyFolder: string): AsyncGenerator<Uint8Ar
   yield* store.backup();
 }
 
-/** Fills `data` from a backup. The store refuses a directory that is not empty, so keys are written after it. */
+/**
+ * Fills `data` from a backup: the keys first, so that a restore that was cut off leaves nothing a start would take for an instance,
+ * and can simply be repeated.
+ */
 export async function restoreArchive(data: string, backup: AsyncIterable<Uint8Array>): Promise<Restored> {
+  const store = join(data, 'store');
+  if ((await readdir(store).catch(() => [])).length > 0) {
+    throw new Error(`Cannot restore into "${data}": it is not empty, an instance is there already; name another directory`);
+  }
   const parts = backup[Symbol.asyncIterator]();
   const { keys, rest } = await readHead(parts);
-  const restored = await restoreStore(join(data, 'store'), follow(rest, parts));
   const folder = join(data, 'pki');
   await mkdir(folder, { recursive: true, mode: 0o700 });
   for (const [name, content] of Object.entries(keys)) {
     if (!/^[\w.-]+$/.test(name)) throw new Error(`Cannot restore the key "${name}": it is no file name; the backup is damaged`);
     await writeFile(join(folder, name), Buffer.from(content, 'base64'), { mode: 0o600 });
   }
-  return restored;
+  return restoreStore(store, follow(rest, parts));
 }
 
 async function readHead(parts: AsyncIterator<Uint8Array>): Promise<{ keys: Record<string, string>; rest: Uint8Array }> {

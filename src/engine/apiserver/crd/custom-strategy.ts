@@ -76,13 +76,19 @@ function makeShape(definition: CustomResourceDefinition, name: string): VersionS
   };
 }
 
+/** Unknown fields that are told apart; who sends more learns enough from these. */
+const MOST_UNKNOWN = 1000;
+
 /** Prunes, defaults and reads metadata. @throws StatusError BadRequest */
 export function* decodeCustom(shape: VersionShape, object: Json, onUnknown?: (path: string) => void): Sliced<KubeObject> {
   const unknown: { metadata: string[]; fields: string[] } = { metadata: [], fields: [] };
   try {
     const metadata = readObjectMeta(object.metadata, (path) => unknown.metadata.push(`metadata.${path}`));
     if (shape.prunes) {
-      const onUnknownField = onUnknown === undefined ? undefined : (path: string): number => unknown.fields.push(path);
+      const onUnknownField =
+        onUnknown === undefined
+          ? undefined
+          : (path: string): void => void (unknown.fields.length < MOST_UNKNOWN && unknown.fields.push(path));
       yield* decodeBySchema(shape.node, object, { onUnknown: onUnknownField, pace: new Pace() });
     }
     object.metadata = metadata;

@@ -6,14 +6,8 @@ export type TaintEffect = Taint['effect'];
 export function toleratesTaint(toleration: Toleration, taint: Pick<Taint, 'key' | 'value' | 'effect'>): boolean {
   if (toleration.effect && toleration.effect !== taint.effect) return false;
   if (toleration.key && toleration.key !== taint.key) return false;
-  switch (toleration.operator ?? 'Equal') {
-    case 'Equal':
-      return (toleration.value ?? '') === (taint.value ?? '');
-    case 'Exists':
-      return true;
-    default:
-      return false;
-  }
+  const operator = toleration.operator ?? 'Equal';
+  return operator === 'Exists' || (operator === 'Equal' && (toleration.value ?? '') === (taint.value ?? ''));
 }
 
 export function isTolerated(tolerations: readonly Toleration[], taint: Pick<Taint, 'key' | 'value' | 'effect'>): boolean {

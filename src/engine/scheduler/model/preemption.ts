@@ -72,6 +72,8 @@ export function victimsOn(
   cluster: Cluster,
   budgets: readonly Budget[],
 ): Candidate | Refusal {
+  const possible = [...original.pods.values()].filter(({ priority }) => priority < pod.priority);
+  if (possible.length === 0) return NO_VICTIMS;
   const node = original.copy();
   const cycle: Cycle = { ...originalCycle, spread: originalCycle.spread?.copy(), affinity: originalCycle.affinity?.copy() };
   const shift = (other: PodInfo, by: 1 | -1): void => {
@@ -80,8 +82,6 @@ export function victimsOn(
     cycle.spread?.shift(other, node, by);
     cycle.affinity?.shift(other, node, by);
   };
-  const possible = [...original.pods.values()].filter(({ priority }) => priority < pod.priority);
-  if (possible.length === 0) return NO_VICTIMS;
   for (const other of possible) shift(other, -1);
   const refused = checkWithNominated(pod, node, cycle, cluster);
   if (refused) return refused;

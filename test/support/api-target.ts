@@ -102,9 +102,11 @@ function readWatch(answer: IncomingMessage): WatchStream {
   return {
     status: answer.statusCode ?? 0,
     async next(ms = 5000) {
-      if (events.length === 0 && !ended) {
+      // What wakes it may be the first half of a long line.
+      const deadline = Date.now() + ms;
+      while (events.length === 0 && !ended && Date.now() < deadline) {
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, ms);
+          const timer = setTimeout(resolve, deadline - Date.now());
           wake = () => {
             clearTimeout(timer);
             resolve();

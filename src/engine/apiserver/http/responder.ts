@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
+import { turns } from '../../../lib/turn-queue.ts';
 import type { ApiResponse, ByteSink, ListAnswer } from '../chain/request.ts';
 
 export type NodeResponse = ServerResponse | Http2ServerResponse;
@@ -53,10 +54,11 @@ async function writeList(response: NodeResponse, status: number, headers: Header
   response.writeHead(status, headers);
   const closed = closedPromise(response);
   for await (const chunk of list.chunks()) {
+    const turn = turns.enter();
+    if (turn !== undefined) await turn;
     if (response.writableEnded || response.destroyed) return;
     const flowing = (response as ServerResponse).write(chunk);
     if (!flowing && queued(response) > LIST_BUFFER_BYTES) await Promise.race([drainPromise(response), closed]);
-    else await new Promise(setImmediate);
   }
   (response as ServerResponse).end();
 }

@@ -1,3 +1,4 @@
+import { turns } from '../../../lib/turn-queue.ts';
 import { runInSlices, type Sliced } from './slices.ts';
 
 const BRIEF_MS = 4;
@@ -12,9 +13,7 @@ export function runBriefly<T>(work: Sliced<T>): T | Promise<T> {
     const step = work.next();
     if (step.done) return step.value;
     if (performance.now() - started >= BRIEF_MS) {
-      return new Promise<void>((resolve) => {
-        setImmediate(resolve);
-      }).then(() => runInSlices(work));
+      return turns.pause().then(() => runInSlices(work));
     }
   }
 }

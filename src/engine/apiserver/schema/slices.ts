@@ -1,4 +1,5 @@
 import { failure } from '../../../kube/status.ts';
+import { turns } from '../../../lib/turn-queue.ts';
 
 /**
  * Work over a tenant's object that can pause: it yields after every slice of steps, so that the one who drives it may let others
@@ -50,7 +51,7 @@ export interface SliceClock {
 
 export const eventLoopClock: SliceClock = {
   now: () => performance.now(),
-  pause: () => new Promise((resolve) => setImmediate(resolve)),
+  pause: () => turns.pause(),
 };
 
 /** Drives `work` in slices of at most about `sliceMs`, giving way in between. */

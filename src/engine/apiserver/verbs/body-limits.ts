@@ -1,4 +1,5 @@
 import { badRequestError, failure } from '../../../kube/status.ts';
+import { turns } from '../../../lib/turn-queue.ts';
 
 /**
  * What a body may cost besides its bytes. A megabyte of text is cheap; a megabyte of empty lists is half a million values, and every
@@ -19,21 +20,9 @@ const ESCAPES_PER_VALUE = 8;
 const NOTICEABLE_VALUES = 2000;
 export const NOTICEABLE_BYTES = 256 * 1024;
 
-const waiting: (() => void)[] = [];
-
-/**
- * Lets everybody else have a turn. Of those who wait here, each turn of the event loop lets one go on: ten large requests that
- * arrive together must not do their next step in the same turn.
- */
+/** Lets everybody else have a turn. */
 export function breathe(): Promise<void> {
-  return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(nextBreath);
-  });
-}
-
-function nextBreath(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(nextBreath);
+  return turns.pause();
 }
 
 /** Walks JSON text without building anything, as far as needed to know what it would cost. Good and bad text are the same to it. */

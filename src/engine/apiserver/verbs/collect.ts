@@ -1,3 +1,4 @@
+import { turns } from '../../../lib/turn-queue.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import type { ObjectFilter } from '../watch/filter.ts';
 
@@ -42,7 +43,7 @@ export async function collect(
         }
       }
       if ((i & 63) === 63 && performance.now() - sliceStart > SLICE_MS) {
-        await new Promise(setImmediate);
+        await turns.pause();
         sliceStart = performance.now();
       }
     }

@@ -1,5 +1,6 @@
 import type { Json, ListMeta } from '../../../kube/object.ts';
 import { failure } from '../../../kube/status.ts';
+import { turns } from '../../../lib/turn-queue.ts';
 import { StoreError, type Entry } from '../../store/store.ts';
 import type { ApiRequest, ApiResponse, ListAnswer } from '../chain/request.ts';
 import { encodeJson } from '../encoding/json.ts';
@@ -126,7 +127,7 @@ async function* presentedChunks(presenter: Presenter, head: Uint8Array, entries:
       size = 0;
     }
     if (performance.now() - sliceStart > SLICE_MS) {
-      await new Promise(setImmediate);
+      await turns.pause();
       sliceStart = performance.now();
     }
   }
@@ -141,7 +142,7 @@ async function listValue(presenter: Presenter, meta: ListMeta, entries: Entry[])
     const item = presenter.itemValue(entry);
     items.push(item instanceof Promise ? await item : item);
     if (performance.now() - sliceStart > SLICE_MS) {
-      await new Promise(setImmediate);
+      await turns.pause();
       sliceStart = performance.now();
     }
   }

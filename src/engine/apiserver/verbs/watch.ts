@@ -1,5 +1,6 @@
 import type { WatchEvent } from '../../../kube/watch-event.ts';
 import { failure } from '../../../kube/status.ts';
+import { turns } from '../../../lib/turn-queue.ts';
 import type { Entry } from '../../store/store.ts';
 import type { ApiRequest, ApiResponse, ByteSink } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
@@ -143,7 +144,7 @@ async function* initialState<Chunk>(
   for (let start = 0; start < entries.length; start += INITIAL_SLICE) {
     const slice: Entry[] = entries.slice(start, start + INITIAL_SLICE);
     yield await renderer.added(slice);
-    if (start + INITIAL_SLICE < entries.length) await new Promise(setImmediate);
+    if (start + INITIAL_SLICE < entries.length) await turns.pause();
   }
   if (announceEnd) yield renderer.bookmark(revision, INITIAL_EVENTS_END);
 }

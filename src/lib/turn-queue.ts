@@ -52,8 +52,8 @@ export class TurnQueue {
       }
       next();
       // Behind this stands the step that was let go on: it has run when we are back.
-      await undefined;
-      await undefined;
+      await Promise.resolve();
+      await Promise.resolve();
     } while (this.#now() - started < TURN_MS);
     if (this.#head > 1000) {
       this.#waiting = this.#waiting.slice(this.#head);

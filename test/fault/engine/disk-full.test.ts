@@ -73,7 +73,7 @@ it.skipIf(!mounted)(
     const seen = new Set<string>();
     while (!seen.has('after')) {
       const event = await watch.next(5000);
-      expect(event, `the watch tells of "after"; so far ${[...seen].length} names`).toBeDefined();
+      expect(event, `the watch tells of "after"; so far ${seen.size} names`).toBeDefined();
       seen.add(event.object.metadata.name);
     }
     for (const name of acknowledged.slice(1)) expect(seen).toContain(name);

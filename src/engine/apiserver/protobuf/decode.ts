@@ -1,8 +1,9 @@
 import type { Json } from '../../../kube/object.ts';
-import { badRequestError } from '../../../kube/status.ts';
+import { badRequestError, StatusError } from '../../../kube/status.ts';
 import { readRecordedJson } from '../builtin/recorded.ts';
+import { SLICED_VALUE_LIMIT, tooManyValues } from '../verbs/body-limits.ts';
 import { WELL_KNOWN } from './well-known.ts';
-import { WireReader } from './wire.ts';
+import { TooManyTags, WireReader } from './wire.ts';
 
 /**
  * Reads the protobuf bodies that generated Kubernetes clients send for built-in kinds into the JSON they stand for. Answers are
@@ -21,6 +22,8 @@ type Table = Record<string, [number, string, string][]>;
 
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 const MAX_DEPTH = 200;
+/** An entry of a map has three: its own, the key's and the value's. */
+const TAGS_PER_VALUE = 3;
 
 let table: Table | undefined;
 let kinds: Map<string, string> | undefined;
@@ -28,18 +31,21 @@ const messages = new Map<string, Map<number, Field>>();
 let depth = 0;
 
 /** The object in a protobuf envelope. @throws StatusError BadRequest */
-export function decodeProtobuf(bytes: Uint8Array): Json {
+export function decodeProtobuf(bytes: Uint8Array, valueLimit = SLICED_VALUE_LIMIT): Json {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (buffer.length < 4 || buffer.compare(MAGIC, 0, 4, 0, 4) !== 0) {
     throw badRequestError('provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]');
   }
   try {
     depth = 0;
+    WireReader.allow(valueLimit * TAGS_PER_VALUE);
     const { apiVersion, kind, raw } = readEnvelope(new WireReader(buffer, 4));
     const definition = definitionOf(apiVersion, kind);
     if (definition === undefined) throw new Error(`no kind "${kind}" is registered for version "${apiVersion}"`);
     return { apiVersion, kind, ...readMessage(definition, new WireReader(raw)) };
   } catch (error) {
+    if (error instanceof TooManyTags) throw tooManyValues(valueLimit);
+    if (error instanceof StatusError) throw error;
     throw badRequestError(`unable to decode protobuf: ${(error as Error).message}`);
   }
 }
@@ -201,10 +207,10 @@ function readJunction(reader: WireReader, fields: Record<number, 'schema' | 'sch
         value = readMessage(SCHEMA, reader.message());
         break;
       case 'schemas':
-        value = [...(Array.isArray(value) ? value : []), readMessage(SCHEMA, reader.message())];
+        (value ??= []).push(readMessage(SCHEMA, reader.message()));
         break;
       case 'texts':
-        value = [...(Array.isArray(value) ? value : []), reader.text()];
+        (value ??= []).push(reader.text());
         break;
       case 'bool':
         value = reader.unsigned() !== 0;

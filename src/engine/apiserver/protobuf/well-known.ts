@@ -1,4 +1,5 @@
 import type { Json } from '../../../kube/object.ts';
+import { refuseCostlyJson, SLICED_VALUE_LIMIT } from '../verbs/body-limits.ts';
 import type { WireReader } from './wire.ts';
 
 /** Messages whose JSON form is not that of their fields. */
@@ -35,8 +36,10 @@ function time(digits: 0 | 6): ReadMessage {
 
 /** Bytes that are JSON themselves. */
 const rawJson: ReadMessage = (reader) => {
-  const { 1: raw } = readFields(reader, FIRST) as Record<number, string | undefined>;
-  return raw === undefined || raw === '' ? undefined : JSON.parse(raw);
+  const { 1: raw } = readFields(reader, NONE) as Record<number, Buffer | undefined>;
+  if (raw === undefined || raw.byteLength === 0) return undefined;
+  refuseCostlyJson(raw, SLICED_VALUE_LIMIT);
+  return JSON.parse(raw.toString('utf8'));
 };
 
 const NANOSECONDS: [string, number][] = [

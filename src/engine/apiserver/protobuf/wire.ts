@@ -1,5 +1,11 @@
+/** A message has more fields than its reader allows. */
+export class TooManyTags extends Error {}
+
 /** A reader of the protobuf wire format over one buffer. @throws Error when the bytes are cut short or malformed. */
 export class WireReader {
+  /** Tags that may still be read, by all readers: decoding is synchronous, so there is one message at a time. */
+  static #left = Infinity;
+
   readonly #bytes: Buffer;
   #at: number;
   readonly #end: number;
@@ -10,12 +16,18 @@ export class WireReader {
     this.#end = end;
   }
 
+  /** How many tags the message that is read next may have, in all its parts. */
+  static allow(tags: number): void {
+    WireReader.#left = tags;
+  }
+
   get done(): boolean {
     return this.#at >= this.#end;
   }
 
   /** The next field's number and wire type. */
   tag(): { field: number; wire: number } {
+    if (--WireReader.#left < 0) throw new TooManyTags('proto: too many fields');
     const tag = this.unsigned();
     return { field: Math.floor(tag / 8), wire: tag % 8 };
   }

@@ -85,6 +85,18 @@ export async function measureJson(bytes: Uint8Array, limit: number): Promise<boo
   return measure.values > NOTICEABLE_VALUES || size > NOTICEABLE_BYTES;
 }
 
+/** The same at once, for JSON inside another message. @throws StatusError */
+export function refuseCostlyJson(bytes: Uint8Array, limit: number): void {
+  if (bytes.byteLength > UNMEASURED_BYTES) new JsonMeasure().take(bytes, 0, bytes.byteLength, limit);
+}
+
+/** Whether a value that did not come as JSON is so large that the rest has to work in slices. @throws StatusError */
+export function measureValue(value: unknown, bytes: number, limit: number): boolean {
+  const values = bytes > UNMEASURED_BYTES ? countValues(value, limit) : 0;
+  if (values > limit) throw tooManyValues(limit);
+  return values > NOTICEABLE_VALUES || bytes > NOTICEABLE_BYTES;
+}
+
 /** How many values there are below one, as far as `limit`: patches can make an object grow beyond what any single body may hold. */
 export function countValues(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 1;

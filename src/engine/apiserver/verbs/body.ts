@@ -3,7 +3,15 @@ import { badRequestError, failure } from '../../../kube/status.ts';
 import { JsonSyntaxError, parseStrict } from '../../../kube/strict-json.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
-import { breathe, LISTING_VALUE_LIMIT, measureJson, UNMEASURED_BYTES, SLICED_VALUE_LIMIT, VALUE_LIMIT } from './body-limits.ts';
+import {
+  breathe,
+  LISTING_VALUE_LIMIT,
+  measureJson,
+  measureValue,
+  UNMEASURED_BYTES,
+  SLICED_VALUE_LIMIT,
+  VALUE_LIMIT,
+} from './body-limits.ts';
 
 /** A body as it came, and what a strict reader says about the keys that it names twice. */
 export interface ParsedBody {
@@ -30,7 +38,10 @@ export async function readBody(request: ApiRequest, resource?: Resource): Promis
   if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
   if (type === PROTOBUF) {
     const { decodeProtobuf } = await import('../protobuf/decode.ts');
-    return { value: decodeProtobuf(body.bytes), duplicates: [] };
+    const limit = valueLimit(resource);
+    const value = decodeProtobuf(body.bytes, limit);
+    request.large = measureValue(value, body.bytes.byteLength, limit);
+    return { value, duplicates: [] };
   }
   return type === 'application/yaml' ? parseYaml(body.bytes, request, resource) : parseJson(body.bytes, request, resource);
 }

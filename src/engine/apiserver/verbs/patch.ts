@@ -73,7 +73,8 @@ async function readPatch(request: ApiRequest, resource: Resource, type: string):
   return parsed.duplicates.length === 0 ? parsed : parseYaml(body.bytes, request, resource);
 }
 
-function applyPatch(resource: Resource, request: ApiRequest, type: string, old: KubeObject, patchValue: Json): Json | Promise<Json> {
+/** The patched object, or a promise of it when that takes long. */
+function applyPatch(resource: Resource, request: ApiRequest, type: string, old: KubeObject, patchValue: Json): Json {
   switch (type) {
     case JSON_PATCH:
       if (!isLongWork(patchValue)) return applyJsonPatch(old, patchValue);

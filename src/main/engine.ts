@@ -16,6 +16,7 @@ import { createSealer } from '../engine/store/sealer.ts';
 import { createClient } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
 import { startControllers } from '../engine/controllers/start-controllers.ts';
+import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import { failure } from '../kube/status.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -169,10 +170,20 @@ function groupVersionKey({ group, version }: { group: string; version: string })
   return `${group}/${version}`;
 }
 
-/** They come in through the same chain as everybody else, as a user of their own. */
+/** They come in through the same chain as everybody else, as users of their own. */
 function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundation, pki: Pki, log: Log) {
   const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
+  const scheduler: OnDemand = {
+    resources: ['/nodes', '/pods'],
+    async load() {
+      const { startScheduler } = await import('../engine/scheduler/start-scheduler.ts');
+      const schedulerUser = { name: 'system:kube-scheduler', groups: ['system:authenticated'] };
+      const client = createClient(createInMemoryTransport(inProcessHandler(server, schedulerUser)));
+      return (environment) => startScheduler({ ...environment, client });
+    },
+  };
   return startControllers({
+    onDemand: [scheduler],
     client: createClient(createInMemoryTransport(inProcessHandler(server, user))),
     clock: realClock,
     log,

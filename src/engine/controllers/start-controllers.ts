@@ -17,6 +17,7 @@ import { ResourceMonitors } from './resource-monitors/resource-monitors.ts';
 import { resourceQuotaController, type QuotaArithmetic } from './resource-quota/resource-quota.controller.ts';
 import { rootCaController } from './root-ca/root-ca.controller.ts';
 import { serviceAccountController } from './service-account/service-account.controller.ts';
+import { startOnDemand, type OnDemand } from './start-on-demand.ts';
 import { startWorkloads } from './start-workloads.ts';
 
 export interface ControllersOptions {
@@ -31,6 +32,8 @@ export interface ControllersOptions {
   authority?: () => Authority;
   /** How quotas count. Absent: quota status is not kept. */
   quota?: QuotaArithmetic;
+  /** What else starts when there is something to do for it, such as the scheduler. */
+  onDemand?: readonly OnDemand[];
   /** Which process reports events. */
   instance?: string;
   /** Stops everything, like `stop`. */
@@ -53,6 +56,7 @@ export function startControllers(options: ControllersOptions): Running {
     bootstrapTokenController(environment),
     jobTtlController(environment),
     startWorkloads(environment, monitors),
+    startOnDemand(environment, monitors, options.onDemand ?? []),
   ];
   if (options.rootCa !== undefined) running.push(rootCaController(environment, options.rootCa));
   if (options.quota) running.push(resourceQuotaController(environment, monitors, options.quota));

@@ -40,8 +40,11 @@ async function setUp(...nodes: NodeBuilder[]) {
     async add(pod: PodBuilder): Promise<KubeObject> {
       const { metadata, spec } = pod.object();
       const nodeSelector = { ...spec?.nodeSelector, pool };
-      const { uid, creationTimestamp, ...rest } = metadata;
-      return pods.create({ metadata: { ...rest, namespace: pool }, spec: { ...spec, nodeSelector, terminationGracePeriodSeconds: 0 } });
+      const { name, labels } = metadata;
+      return pods.create({
+        metadata: { name, labels, namespace: pool },
+        spec: { ...spec, nodeSelector, terminationGracePeriodSeconds: 0 },
+      });
     },
     nodeOf: (name: string) =>
       eventually(

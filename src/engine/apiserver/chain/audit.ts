@@ -33,6 +33,9 @@ interface Line {
   tells: number;
 }
 
+/** How long a line waits for others to be written with it. */
+const GATHER_MS = 10;
+
 /**
  * Who changed what, as lines of audit.k8s.io/v1 at level Metadata: all writes, and everything that was refused. Never a body.
  * Requests do not wait for it, and go on when it cannot be written: a full disk must not take the API down.
@@ -76,9 +79,9 @@ export class FileAuditLog implements AuditLog {
   }
 
   async #drain(): Promise<void> {
-    // Requests of the same turn share a write.
-    await Promise.resolve();
     while (this.#waiting.length > 0) {
+      // Requests of the next moment share a write.
+      await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
       const lines = this.#waiting;
       this.#waiting = [];
       this.#waitingBytes = 0;

@@ -28,30 +28,35 @@ export function readBytes(request: NodeRequest, timeoutMs = BODY_TIMEOUT_MS): Pr
   // Nothing more would be heard of it.
   if (request.destroyed || request.aborted) return Promise.reject(gone());
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late(timeoutMs)), timeoutMs);
+    const timer = setTimeout(() => refuse(late(timeoutMs)), timeoutMs);
     // Nor may it keep a stopped server alive.
     timer.unref();
     const chunks: Buffer[] = [];
     let size = 0;
+    let settled = false;
+    const refuse = (error: Error) => {
+      settled = true;
+      clearTimeout(timer);
+      chunks.length = 0;
+      reject(error);
+    };
     request.on('data', (chunk: Buffer) => {
       size += chunk.byteLength;
-      if (size > MAX_BODY_BYTES) {
-        chunks.length = 0;
-        clearTimeout(timer);
-        reject(tooLarge());
-        return;
-      }
-      chunks.push(chunk);
+      if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+      else if (!settled) refuse(tooLarge());
     });
     request.on('end', () => {
+      if (settled) return;
+      settled = true;
       clearTimeout(timer);
       resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
     });
-    request.on('aborted', () => reject(gone()));
-    request.on('error', reject);
+    request.on('error', (error: Error) => {
+      if (!settled) refuse(error);
+    });
+    // Every request is closed in the end, and an error costs more than the rest of this: it is made only for those cut short.
     request.on('close', () => {
-      clearTimeout(timer);
-      reject(gone());
+      if (!settled) refuse(gone());
     });
   });
 }

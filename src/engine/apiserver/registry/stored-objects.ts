@@ -2,7 +2,7 @@ import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validatio
 import type { GroupResource, KubeObject } from '../../../kube/object.ts';
 import { alreadyExistsError, invalidError, notFoundError } from '../../../kube/status.ts';
 import type { StoreEvent } from '../../store/store.ts';
-import { isConflict, isUnchanged, persist, persistRemoval } from '../verbs/persist.ts';
+import { encodeIfChanged, isConflict, persist, persistRemoval } from '../verbs/persist.ts';
 import type { ServerCore } from '../verbs/core.ts';
 import { canonical, keepSystemFields, timestamp } from '../verbs/system-fields.ts';
 import { isRemovable } from './deletion-rules.ts';
@@ -87,8 +87,9 @@ export class StoredObjects implements ObjectWriter {
     keepSystemFields(draft.metadata, old.metadata);
     const stored = canonical(draft);
     if (isRemovable(resource, stored)) return core.cache.object(await persistRemoval(core, resource, key, entry, stored));
-    if (isUnchanged(entry, stored)) return old;
-    return core.cache.object(await persist(core, resource, key, entry, stored));
+    const encoded = encodeIfChanged(entry, stored);
+    if (encoded === undefined) return old;
+    return core.cache.object(await persist(core, resource, key, entry, stored, encoded));
   }
 
   async delete(groupResource: GroupResource, namespace: string, name: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Resource } from '../registry/resource.ts';
 import { admissionRequest } from './admit.ts';
 import { readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
-import { acknowledge, isConflict, isUnchanged, persist, persistRemoval } from './persist.ts';
+import { acknowledge, encodeIfChanged, isConflict, persist, persistRemoval } from './persist.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
 import { canonical, timestamp } from './system-fields.ts';
 import { servedObject } from './update.ts';
@@ -115,8 +115,9 @@ async function removeOrMark(
     if (draft.metadata.deletionTimestamp === undefined) mark(core, resource, draft, grace);
     const next = canonical(draft);
     if (dryRun) return { object: next, gone: false };
-    if (isUnchanged(entry, next)) return { object: next, entry: await acknowledge(core, resource, entry), gone: false };
-    const written = await persist(core, resource, key, entry, next);
+    const encoded = encodeIfChanged(entry, next);
+    if (encoded === undefined) return { object: next, entry: await acknowledge(core, resource, entry), gone: false };
+    const written = await persist(core, resource, key, entry, next, encoded);
     return { object: next, entry: written, gone: false };
   }
   if (dryRun) return { object: draft, gone: true };

@@ -19,7 +19,7 @@ import type { Resource, WriteContext } from '../registry/resource.ts';
 import { admissionRequest } from './admit.ts';
 import { breathe, NOTICEABLE_BYTES } from './body-limits.ts';
 import type { ServerCore } from './core.ts';
-import { acknowledge, isConflict, isUnchanged, persist, persistRemoval, toStored } from './persist.ts';
+import { acknowledge, encodeIfChanged, isConflict, persist, persistRemoval, toStored } from './persist.ts';
 import { canonical, fitNamespace, keepSystemFields } from './system-fields.ts';
 import { isDryRun, type ParsedWriteOptions } from './write-options.ts';
 
@@ -200,8 +200,9 @@ async function write(
     return { entry: await persistRemoval(core, resource, key, entry, stored) };
   }
   // The version this write would repeat may itself still wait for its commit.
-  if (isUnchanged(entry, stored)) return { entry: await acknowledge(core, resource, entry) };
+  const encoded = encodeIfChanged(entry, stored);
+  if (encoded === undefined) return { entry: await acknowledge(core, resource, entry) };
   if (dryRun) return { object: canonical(next) };
   if (large) await breathe();
-  return { entry: await persist(core, resource, key, entry, stored) };
+  return { entry: await persist(core, resource, key, entry, stored, encoded) };
 }

@@ -36,6 +36,7 @@ class YamlThread {
     clearTimeout(this.#idle);
     this.#worker ??= this.#start();
     const id = ++this.#last;
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
     this.#worker.postMessage({ id, text });
     return new Promise((resolve) => {
       const patience = setTimeout(() => this.#end('error converting YAML to JSON: it takes too long to read'), PATIENCE_MS);

@@ -15,9 +15,9 @@ function countedTurns(ms: number) {
   return {
     queue,
     async run(steps: number): Promise<number[]> {
-      let done = false;
-      const all = Promise.all(Array.from({ length: steps }, step)).then(() => (done = true));
-      while (!done) {
+      const done = new AbortController();
+      const all = Promise.all(Array.from({ length: steps }, step)).then(() => done.abort());
+      while (!done.signal.aborted) {
         await new Promise(setImmediate);
         if (inTurn > 0) perTurn.push(inTurn);
         inTurn = 0;

@@ -104,7 +104,8 @@ function readWatch(answer: IncomingMessage): WatchStream {
     async next(ms = 5000) {
       // What wakes it may be the first half of a long line.
       const deadline = Date.now() + ms;
-      while (events.length === 0 && !ended && Date.now() < deadline) {
+      const isWaiting = () => events.length === 0 && !ended && Date.now() < deadline;
+      while (isWaiting()) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, deadline - Date.now());
           wake = () => {

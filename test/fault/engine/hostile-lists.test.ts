@@ -45,9 +45,9 @@ interface Measured<T> {
 /** Does something while another client reads one object over and over. */
 async function besideReads<T>(work: () => Promise<T>): Promise<Measured<T>> {
   const times: number[] = [];
-  let working = true;
+  const over = new AbortController();
   const reading = (async () => {
-    while (working) {
+    while (!over.signal.aborted) {
       const started = performance.now();
       await engine.target.request('GET', '/api/v1/namespaces/default');
       times.push(performance.now() - started);
@@ -55,7 +55,7 @@ async function besideReads<T>(work: () => Promise<T>): Promise<Measured<T>> {
     }
   })();
   const { result, report } = await whileMeasured(engine, work);
-  working = false;
+  over.abort();
   await reading;
   times.sort((a, b) => a - b);
   return { result, report, latency: (quantile) => times[Math.floor((times.length - 1) * quantile)] };

@@ -29,27 +29,27 @@ async function writeUntilDead(target: ApiTarget, writer: number, round: number, 
     const name = `w${writer}-${i % 20}`;
     const value = `${round}-${i}`;
     const exists = ledger.acknowledged.has(name);
-    try {
-      const { status, body } = exists
-        ? await target.request('PATCH', `${PATH}/${name}`, { data: { value } }, { contentType: 'application/merge-patch+json' })
-        : await target.request('POST', PATH, { metadata: { name }, data: { value } });
-      // A create whose answer was lost may have been carried out.
-      if (status === 409) {
-        ledger.acknowledged.set(name, { revision: 0, value: '' });
-        continue;
-      }
-      expect([200, 201]).toContain(status);
-      const revision = Number(body.metadata.resourceVersion);
-      ledger.acknowledged.set(name, { revision, value });
-      ledger.revisions.add(revision);
-    } catch {
-      return;
+    const sending = exists
+      ? target.request('PATCH', `${PATH}/${name}`, { data: { value } }, { contentType: 'application/merge-patch+json' })
+      : target.request('POST', PATH, { metadata: { name }, data: { value } });
+    const answer = await sending.catch(() => undefined);
+    if (answer === undefined) return;
+    const { status, body } = answer;
+    // A create whose answer was lost may have been carried out.
+    if (status === 409) {
+      ledger.acknowledged.set(name, { revision: 0, value: '' });
+      continue;
     }
+    expect([200, 201]).toContain(status);
+    const revision = Number(body.metadata.resourceVersion);
+    ledger.acknowledged.set(name, { revision, value });
+    ledger.revisions.add(revision);
   }
 }
 
 async function followUntilDead(target: ApiTarget, ledger: Ledger): Promise<void> {
-  const stream = await target.watch(`${PATH}?watch=1&resourceVersion=${ledger.cursor}`);
+  const stream = await target.watch(`${PATH}?watch=1&resourceVersion=${ledger.cursor}`).catch(() => undefined);
+  if (stream === undefined) return;
   for (let event = await stream.next(); event !== undefined; event = await stream.next()) note(ledger, event);
 }
 
@@ -83,7 +83,7 @@ it(
       await checkState(engine.target, ledger);
       if (ledger.cursor === '') ledger.cursor = (await engine.target.request('GET', `${PATH}?limit=1`)).body.metadata.resourceVersion;
       const work = Array.from({ length: WRITERS }, (_, writer) => writeUntilDead(engine.target, writer, round, ledger));
-      const following = followUntilDead(engine.target, ledger).catch(() => {});
+      const following = followUntilDead(engine.target, ledger);
       await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 400));
       await engine.kill();
       await Promise.all([...work, following]);

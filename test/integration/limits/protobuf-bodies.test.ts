@@ -52,7 +52,7 @@ const entries = (count: number): Buffer =>
   Buffer.concat(Array.from({ length: count }, (_, i) => field(2, Buffer.concat([field(1, `k${i}`), field(2, 'v')]))));
 /** JSONSchemaProps inside JSONSchemaProps: `not` is its field 27. */
 function schemas(depth: number): Buffer {
-  let schema = Buffer.alloc(0);
+  let schema: Buffer = Buffer.alloc(0);
   for (let i = 0; i < depth; i++) schema = field(27, schema);
   return schema;
 }

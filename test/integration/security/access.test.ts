@@ -56,7 +56,7 @@ describe('a stranger', () => {
     expect(await stranger(path)).toBe(403);
   });
 
-  it.each([
+  it.each<{ name: string; headers: Record<string, string>; status: number }>([
     { name: 'a token that nobody issued', headers: { authorization: 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZG1pbiJ9.' }, status: 401 },
     { name: 'headers of a front proxy', headers: { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' }, status: 403 },
     { name: 'impersonation', headers: { 'impersonate-user': 'admin', 'impersonate-group': 'system:masters' }, status: 403 },

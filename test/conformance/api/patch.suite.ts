@@ -218,9 +218,13 @@ export function patchSuite({ target, namespace, path }: ApiSuiteContext): void {
       kind: 'Scale',
       apiVersion: 'autoscaling/v1',
       spec: { replicas: 2 },
-      status: { replicas: 0, selector: 'app=scaled' },
+      status: { selector: 'app=scaled' },
     });
-    const scaled = await target().request('PUT', url, { ...body, spec: { replicas: 7 } });
+    // Without a resourceVersion: a controller may have written the Deployment meanwhile.
+    const scaled = await target().request('PUT', url, {
+      metadata: { name: 'scaled', namespace: body.metadata.namespace },
+      spec: { replicas: 7 },
+    });
     expect(scaled.body.spec.replicas).toBe(7);
     expect((await target().request('GET', path('deployments', 'scaled'))).body.spec.replicas).toBe(7);
   });

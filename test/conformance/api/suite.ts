@@ -55,6 +55,7 @@ const GROUPS: Record<string, string> = {
   roles: '/apis/rbac.authorization.k8s.io/v1',
   rolebindings: '/apis/rbac.authorization.k8s.io/v1',
   networkpolicies: '/apis/networking.k8s.io/v1',
+  ingresses: '/apis/networking.k8s.io/v1',
   leases: '/apis/coordination.k8s.io/v1',
   horizontalpodautoscalers: '/apis/autoscaling/v2',
   poddisruptionbudgets: '/apis/policy/v1',

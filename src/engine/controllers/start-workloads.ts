@@ -5,6 +5,7 @@ type Start = (environment: Environment) => Running;
 
 /** The controllers of workloads by the resource that they look after. */
 const WORKLOADS: Record<string, () => Promise<Start>> = {
+  'apps/daemonsets': async () => (await import('./daemon-set/daemon-set.controller.ts')).daemonSetController,
   'batch/jobs': async () => (await import('./job/job.controller.ts')).jobController,
   'apps/deployments': async () => (await import('./deployment/deployment.controller.ts')).deploymentController,
   'apps/replicasets': async () => (await import('./replica-set/replica-set.controller.ts')).replicaSetController,

@@ -13,6 +13,7 @@ import { eventTtlController } from './event-ttl/event-ttl.controller.ts';
 import { garbageCollector } from './garbage-collector/garbage-collector.controller.ts';
 import { jobTtlController } from './job-ttl/job-ttl.controller.ts';
 import { namespaceController } from './namespace/namespace.controller.ts';
+import { ON_DEMAND_CONTROLLERS } from './on-demand-controllers.ts';
 import { ResourceMonitors } from './resource-monitors/resource-monitors.ts';
 import { resourceQuotaController, type QuotaArithmetic } from './resource-quota/resource-quota.controller.ts';
 import { rootCaController } from './root-ca/root-ca.controller.ts';
@@ -56,7 +57,7 @@ export function startControllers(options: ControllersOptions): Running {
     bootstrapTokenController(environment),
     jobTtlController(environment),
     startWorkloads(environment, monitors),
-    startOnDemand(environment, monitors, options.onDemand ?? []),
+    startOnDemand(environment, monitors, [...ON_DEMAND_CONTROLLERS, ...(options.onDemand ?? [])]),
   ];
   if (options.rootCa !== undefined) running.push(rootCaController(environment, options.rootCa));
   if (options.quota) running.push(resourceQuotaController(environment, monitors, options.quota));

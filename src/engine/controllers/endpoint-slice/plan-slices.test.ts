@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { aPod, type PodBuilder } from '../../scheduler/testing/builders.ts';
-import { endpointGroups, type PodObject, type ServiceObject, type SliceObject } from './endpoints-of.ts';
+import { endpointGroups, type ServiceObject, type SliceObject } from './endpoints-of.ts';
 import { planSlices, type SlicePlan } from './plan-slices.ts';
 
 const service = (spec: Partial<NonNullable<ServiceObject['spec']>> = {}): ServiceObject => ({
@@ -21,7 +21,7 @@ const plan = (owner: ServiceObject, pods: PodBuilder[], existing: SliceObject[] 
     owner,
     endpointGroups(
       owner,
-      pods.map((pod) => pod.object() as PodObject),
+      pods.map((pod) => pod.object()),
       (node) => (node === 'n1' ? 'zone-a' : undefined),
     ),
     existing,

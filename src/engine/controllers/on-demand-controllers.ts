@@ -1,0 +1,28 @@
+import type { KubeObject } from '../../kube/object.ts';
+import type { OnDemand } from './start-on-demand.ts';
+
+/** Controllers that have nothing to do before there are nodes, Pods, Services or volumes. */
+export const ON_DEMAND_CONTROLLERS: readonly OnDemand[] = [
+  {
+    resources: ['/services'],
+    calls: (service) => !isOwnService(service),
+    load: async () => (await import('./endpoint-slice/endpoint-slice.controller.ts')).endpointSliceController,
+  },
+  {
+    resources: ['/nodes'],
+    load: async () => (await import('./node-lifecycle/node-lifecycle.controller.ts')).nodeLifecycleController,
+  },
+  {
+    resources: ['/nodes'],
+    load: async () => (await import('./taint-eviction/taint-eviction.controller.ts')).taintEvictionController,
+  },
+  {
+    resources: ['/pods'],
+    load: async () => (await import('./pod-gc/pod-gc.controller.ts')).podGcController,
+  },
+];
+
+/** The server keeps the slices of its own Service itself. */
+function isOwnService({ metadata }: KubeObject): boolean {
+  return metadata.name === 'kubernetes' && metadata.namespace === 'default';
+}

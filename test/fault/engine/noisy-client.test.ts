@@ -40,6 +40,8 @@ const send = (method, target, body) => new Promise((resolve) => {
   out.on('error', resolve);
   out.end(text);
 });
+// 500 handshakes are a burst of their own, and how long it takes says more about the machine than about fairness.
+await Promise.all(Array.from({ length: 500 }, () => send('GET', path + '?limit=1')));
 const end = Date.now() + ms;
 let made = 0;
 process.send('started');
@@ -99,10 +101,8 @@ it('500 connections of one client in a loop leave the reads of another within te
   await new Promise((resolve) => void noise.once('message', resolve));
   let outcome: { counts: Record<string, number>; retryAfter: boolean } | undefined;
   noise.once('message', (message) => (outcome = message as typeof outcome));
-  // Wait until the handshakes of 500 connections are over: they are the noisy client's, but TLS is not divided fairly.
-  await new Promise((resolve) => setTimeout(resolve, 1500));
   await engine.reset();
-  const busyEnd = Date.now() + NOISE_MS - 1500;
+  const busyEnd = Date.now() + NOISE_MS - 500;
   const busy = await latencies(calm, () => Date.now() > busyEnd);
   const report = await engine.report();
   await new Promise((resolve) => void noise.once('exit', resolve));

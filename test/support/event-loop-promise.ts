@@ -19,5 +19,7 @@ export async function whileMeasured<T>(engine: MeasuredEngine, work: () => Promi
 export function expectQuietLoop(report: LoopReport, what: string): void {
   const slow = report.slowest.map((ms) => ms.toFixed(1)).join(' ');
   expect(report.slowest[0] ?? 0, `${what}: the slowest turn of the event loop (slowest: ${slow})`).toBeLessThan(WORST_MS);
-  expect(report.p999, `${what}: a turn of the event loop at the 99.9th percentile (slowest: ${slow})`).toBeLessThan(USUAL_MS * 2);
+  // Of a few turns the slowest one is the 99.9th percentile.
+  if (report.turns > 2000)
+    expect(report.p999, `${what}: a turn of the event loop at the 99.9th percentile (slowest: ${slow})`).toBeLessThan(USUAL_MS);
 }

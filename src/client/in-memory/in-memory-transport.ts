@@ -1,6 +1,7 @@
 import { deepFreeze } from '../../kube/json-value.ts';
 import type { WatchEvent } from '../../kube/watch-event.ts';
 import { longLivedController, orAborted } from '../../lib/abort.ts';
+import { turns } from '../../lib/turn-queue.ts';
 import { refusal } from '../requests.ts';
 import { abortedError, TransportError } from '../transport-error.ts';
 import type { InMemoryHandler, Transport, TransportRequest, TransportResponse } from '../transport.ts';
@@ -30,7 +31,7 @@ export function createInMemoryTransport(handler: InMemoryHandler): Transport {
     async request(request) {
       const answer = await call(request);
       if ('events' in answer) throw new TransportError('BadResponse', `Cannot read "${request.path}": the server answered with a watch`);
-      return { status: answer.status, headers: answer.headers, body: deepFreeze(valueOf(answer)) };
+      return { status: answer.status, headers: answer.headers, body: await frozen(valueOf(answer)) };
     },
     async watch(request) {
       const answer = await call(request);
@@ -42,6 +43,23 @@ export function createInMemoryTransport(handler: InMemoryHandler): Transport {
       return Promise.resolve();
     },
   };
+}
+
+const MANY = 500;
+const SLICE_MS = 4;
+
+/** Freezes an answer. A list of everything is frozen item by item, because there may be a hundred thousand. */
+async function frozen<T>(value: T): Promise<T> {
+  const items: unknown = (value as { items?: unknown } | undefined)?.items;
+  if (!Array.isArray(items) || items.length <= MANY) return deepFreeze(value);
+  let started = performance.now();
+  for (let i = 0; i < items.length; i++) {
+    deepFreeze(items[i]);
+    if (i % 64 !== 63 || performance.now() - started < SLICE_MS) continue;
+    await turns.pause();
+    started = performance.now();
+  }
+  return deepFreeze(value);
 }
 
 /** Documents that the server keeps as text, such as discovery, are values here too. */

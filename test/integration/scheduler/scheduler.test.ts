@@ -6,6 +6,7 @@ import type { Json, KubeObject } from '../../../src/kube/object.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { createLog } from '../../../src/lib/log.ts';
 import { startInMemoryEngine, type InMemoryEngine } from '../controllers/engine-in-memory.ts';
+import { eventually } from '../controllers/eventually.ts';
 
 let engine: InMemoryEngine;
 let scheduler: { stop(): Promise<void> };
@@ -70,15 +71,6 @@ async function addNode(pool: string, builder: NodeBuilder): Promise<void> {
 
 function condition(pod: KubeObject): Json {
   return pod.status?.conditions?.find(({ type }: Json) => type === 'PodScheduled');
-}
-
-async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
-  for (let attempt = 0; ; attempt++) {
-    const value = await read();
-    if (holds(value)) return value;
-    if (attempt === 200) throw new Error(`it never came to pass: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => void setTimeout(resolve, 10));
-  }
 }
 
 test('a Pod gets a node, the condition that says so, and an event', async () => {

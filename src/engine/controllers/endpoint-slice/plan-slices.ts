@@ -42,7 +42,24 @@ export function planSlices(service: ServiceObject, groups: readonly EndpointGrou
     if (!served.has(addressType)) keepPlaceholder(service, addressType, byGroup, labels, plan);
   }
   for (const slices of byGroup.values()) plan.remove.push(...slices);
-  return plan;
+  return reuse(plan);
+}
+
+/** A slice that would go takes the place of one that would come: one write instead of two, and no moment with both. */
+function reuse({ create, update, remove }: SlicePlan): SlicePlan {
+  const left = [...remove];
+  const made: NewSlice[] = [];
+  const reused = [...update];
+  for (const slice of create) {
+    const index = left.findIndex(({ addressType }) => addressType === slice.addressType);
+    if (index < 0) made.push(slice);
+    else {
+      const [old] = left.splice(index, 1);
+      const { endpoints, ports } = slice;
+      reused.push({ ...old, endpoints, ports, metadata: { ...old.metadata, labels: slice.metadata.labels } });
+    }
+  }
+  return { create: made, update: reused, remove: left };
 }
 
 function planGroup(

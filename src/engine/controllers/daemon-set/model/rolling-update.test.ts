@@ -13,7 +13,7 @@ function aState(rollingUpdate: Json, nodes: Record<string, string>): DaemonState
     if (letters)
       podsByNode.set(
         node,
-        [...letters].map((letter) => aPod(node, letter)),
+        Array.from(letters).map((letter) => aPod(node, letter)),
       );
   const spec = { template: { spec: {} }, updateStrategy: { type: 'RollingUpdate', rollingUpdate } };
   const set = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 's' }, spec };

@@ -51,8 +51,10 @@ async function endToEnd(): Promise<void> {
   for (let i = 0; i < NODES; i++) {
     const { metadata, status } = aNode(`n${i}`).with({ cpu: '64', memory: '256Gi', pods: '1000' }).object();
     await nodes.create({ metadata, status });
-    await nodes.patch(metadata.name!, { type: 'merge', patch: { spec: { taints: null } } });
   }
+  // New nodes are tainted until their lifecycle is looked after.
+  const isTainted = async (): Promise<boolean> => (await nodes.listAll()).items.some(({ spec }) => spec?.taints);
+  while (await isTainted()) await new Promise((resolve) => void setTimeout(resolve, 20));
   const pods = client.resource(Pod, 'bench');
   const create = async (prefix: string, cpu: string): Promise<void> => {
     for (let i = 0; i < PODS; i += 50) {

@@ -65,8 +65,11 @@ async function addNode(pool: string, builder: NodeBuilder): Promise<void> {
   const nodes = engine.client.resource(Node);
   const name = `${pool}-${metadata.name}`;
   await nodes.create({ metadata: { name, labels: metadata.labels }, spec, status });
-  // New nodes are not ready until their lifecycle is looked after, which is not part of this test.
-  await nodes.patch(name, { type: 'merge', patch: { spec: { taints: spec?.taints ?? null } } });
+  // New nodes are tainted until their lifecycle is looked after.
+  await eventually(
+    () => nodes.get(name),
+    (node) => !node.spec?.taints?.some(({ key }) => key === 'node.kubernetes.io/not-ready'),
+  );
 }
 
 function condition(pod: KubeObject): Json {

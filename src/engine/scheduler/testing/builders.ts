@@ -126,7 +126,7 @@ export class NodeBuilder {
       kind: 'Node',
       metadata: { name, labels: { 'kubernetes.io/hostname': name } },
       spec: {},
-      status: { allocatable: { cpu: '4', memory: '8Gi', pods: '110' } },
+      status: { allocatable: { cpu: '4', memory: '8Gi', pods: '110' }, conditions: [{ type: 'Ready', status: 'True' }] },
     };
   }
 

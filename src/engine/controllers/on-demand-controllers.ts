@@ -20,6 +20,14 @@ export const ON_DEMAND_CONTROLLERS: readonly OnDemand[] = [
     resources: ['/pods'],
     load: async () => (await import('./pod-gc/pod-gc.controller.ts')).podGcController,
   },
+  {
+    resources: ['/nodes', '/persistentvolumes', '/persistentvolumeclaims'],
+    load: async () => (await import('./persistent-volume/claim.controller.ts')).claimController,
+  },
+  {
+    resources: ['/persistentvolumes', '/persistentvolumeclaims'],
+    load: async () => (await import('./persistent-volume/volume.controller.ts')).volumeController,
+  },
 ];
 
 /** The server keeps the slices of its own Service itself. */

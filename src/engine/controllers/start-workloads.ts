@@ -5,6 +5,7 @@ type Start = (environment: Environment) => Running;
 
 /** The controllers of workloads by the resource that they look after. */
 const WORKLOADS: Record<string, () => Promise<Start>> = {
+  'batch/cronjobs': async () => (await import('./cron-job/cron-job.controller.ts')).cronJobController,
   'policy/poddisruptionbudgets': async () => (await import('./disruption/disruption.controller.ts')).disruptionController,
   'apps/statefulsets': async () => (await import('./stateful-set/stateful-set.controller.ts')).statefulSetController,
   'apps/daemonsets': async () => (await import('./daemon-set/daemon-set.controller.ts')).daemonSetController,

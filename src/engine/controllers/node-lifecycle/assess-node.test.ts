@@ -11,7 +11,17 @@ const node = (conditions?: Record<string, string>, spec: NodeObject['spec'] = {}
 });
 
 test.each<[string, NodeObject, string[] | undefined]>([
-  ['said nothing yet', node(), ['node.kubernetes.io/not-ready:NoSchedule', 'node.kubernetes.io/not-ready:NoExecute']],
+  ['said nothing yet', node(), undefined],
+  [
+    'said nothing yet and was tainted by admission',
+    node(undefined, {
+      taints: [
+        { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
+        { key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' },
+      ],
+    }),
+    ['node.kubernetes.io/unreachable:NoExecute'],
+  ],
   ['is ready', node({ Ready: 'True' }), undefined],
   ['is not ready', node({ Ready: 'False' }), ['node.kubernetes.io/not-ready:NoSchedule', 'node.kubernetes.io/not-ready:NoExecute']],
   ['is silent', node({ Ready: 'Unknown' }), ['node.kubernetes.io/unreachable:NoSchedule', 'node.kubernetes.io/unreachable:NoExecute']],

@@ -62,9 +62,7 @@ export function silentConditions(node: NodeObject, now: number): NodeCondition[]
 export function taintsFor({ spec, status }: NodeObject, now: number): Taint[] | undefined {
   const current = spec?.taints ?? [];
   const wanted: Taint[] = [];
-  // A node that has said nothing yet is as good as not ready.
-  const statusOf = (type: string): string =>
-    status?.conditions?.find((condition) => condition.type === type)?.status ?? (type === 'Ready' ? 'False' : '');
+  const statusOf = (type: string): string | undefined => status?.conditions?.find((condition) => condition.type === type)?.status;
   const timeAdded = formatTime(new Date(now));
   for (const { condition, status: state, key } of TAINTS) {
     if (statusOf(condition) !== state) continue;
@@ -73,7 +71,9 @@ export function taintsFor({ spec, status }: NodeObject, now: number): Taint[] | 
   }
   if (spec?.unschedulable) wanted.push({ key: CORDONED, effect: 'NoSchedule' });
 
-  const kept = current.filter((taint) => !isOwn(taint) || wanted.some((other) => isSame(taint, other)));
+  // Of a node that has said nothing yet nobody can tell whether its Pods may stay.
+  const isOpen = (taint: Taint): boolean => taint.effect === 'NoExecute' && statusOf('Ready') === undefined;
+  const kept = current.filter((taint) => !isOwn(taint) || isOpen(taint) || wanted.some((other) => isSame(taint, other)));
   const added = wanted.filter((taint) => !current.some((other) => isSame(taint, other)));
   return added.length === 0 && kept.length === current.length ? undefined : [...kept, ...added];
 }

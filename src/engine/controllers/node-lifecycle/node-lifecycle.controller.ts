@@ -19,6 +19,7 @@ export function nodeLifecycleController(environment: Environment): Running {
   pods.addIndex(BY_NODE, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []));
   /** When each node was last heard of, by our own clock: theirs may be wrong. */
   const heard = new Map<string, number>();
+  const wereReady = new Set<string>();
 
   const controller = new Controller({
     name: 'node-lifecycle',
@@ -37,7 +38,11 @@ export function nodeLifecycleController(environment: Environment): Running {
         const { resourceVersion } = current.metadata;
         await client.resource(Node).patch(name, { type: 'merge', patch: { metadata: { resourceVersion }, spec: { taints } } }, { signal });
       }
-      if (readyStatus(current) === 'Unknown' || readyStatus(current) === 'False') await markPodsNotReady(name, signal);
+      const ready = readyStatus(current);
+      // A node that still reports corrects its Pods itself: it is overruled once, when it stops being ready.
+      if (ready === 'Unknown' || (ready === 'False' && wereReady.has(name))) await markPodsNotReady(name, signal);
+      if (ready === 'True') wereReady.add(name);
+      else wereReady.delete(name);
       // A timer, because silence is what no watch reports.
       return left > 0 ? { afterMs: left } : undefined;
     },
@@ -77,6 +82,7 @@ export function nodeLifecycleController(environment: Environment): Running {
       const { name } = change.object.metadata;
       if (change.type === 'deleted') {
         heard.delete(name!);
+        wereReady.delete(name!);
         events.record(change.object, { type: 'Normal', reason: 'RemovingNode', message: `Removing Node ${name} from Controller` });
       } else if (change.type === 'added') hear(name!);
       else if (heartbeat(change.object) !== heartbeat(change.previous)) hear(name!);

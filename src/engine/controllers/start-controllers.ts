@@ -19,7 +19,7 @@ import { resourceQuotaController, type QuotaArithmetic } from './resource-quota/
 import { rootCaController } from './root-ca/root-ca.controller.ts';
 import { serviceAccountController } from './service-account/service-account.controller.ts';
 import { startOnDemand, type OnDemand } from './start-on-demand.ts';
-import { startWorkloads } from './start-workloads.ts';
+import { WORKLOAD_CONTROLLERS } from './workload-controllers.ts';
 
 export interface ControllersOptions {
   /** With the rights of kube-controller-manager. */
@@ -56,8 +56,7 @@ export function startControllers(options: ControllersOptions): Running {
     eventTtlController(environment),
     bootstrapTokenController(environment),
     jobTtlController(environment),
-    startWorkloads(environment, monitors),
-    startOnDemand(environment, monitors, [...ON_DEMAND_CONTROLLERS, ...(options.onDemand ?? [])]),
+    startOnDemand(environment, monitors, [...WORKLOAD_CONTROLLERS, ...ON_DEMAND_CONTROLLERS, ...(options.onDemand ?? [])]),
   ];
   if (options.rootCa !== undefined) running.push(rootCaController(environment, options.rootCa));
   if (options.quota) running.push(resourceQuotaController(environment, monitors, options.quota));

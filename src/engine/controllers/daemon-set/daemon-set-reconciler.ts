@@ -10,7 +10,7 @@ import { controlledOrOrphaned } from '../workload/informers.ts';
 import { nextAvailability } from '../workload/model/pod-state.ts';
 import { PodControl } from '../workload/pod-control.ts';
 import { claimRevisions, ensureRevision, truncateHistory, type History } from '../workload/revisions.ts';
-import { slowStart } from '../workload/slow-start.ts';
+import { allAtOnce, slowStart } from '../workload/slow-start.ts';
 import { writeStatus } from '../workload/write-status.ts';
 import { FailedPodBackOff } from './failed-pod-back-off.ts';
 import { daemonPod, HASH_LABEL, targetNode } from './model/daemon-pod.ts';
@@ -80,13 +80,11 @@ export class DaemonSetReconciler {
       const created = await this.#control.create(set, daemonPod(set, state.hash, step.create[i]), signal);
       if (created) this.#expectations.created(key, created);
     });
-    const results = await Promise.allSettled(
-      step.delete.slice(0, BURST).map(async (pod) => {
-        await this.#control.delete(set, pod, signal);
-        this.#expectations.deleted(key, pod);
-      }),
-    );
-    return { failure: failure ?? results.find((result) => result.status === 'rejected')?.reason, retryMs };
+    const deleteFailure = await allAtOnce(Math.min(step.delete.length, BURST), async (i) => {
+      await this.#control.delete(set, step.delete[i], signal);
+      this.#expectations.deleted(key, step.delete[i]);
+    });
+    return { failure: failure ?? deleteFailure, retryMs };
   }
 
   #reportFinished(set: KubeObject, finished: readonly { pod: KubeObject; node: string }[]): void {

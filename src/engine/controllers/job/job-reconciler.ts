@@ -13,7 +13,7 @@ import { controlledOrOrphaned } from '../workload/informers.ts';
 import { isReady } from '../workload/model/pod-state.ts';
 import { conditionOf, type WorkloadCondition } from '../workload/model/workload-conditions.ts';
 import { PodControl } from '../workload/pod-control.ts';
-import { slowStart } from '../workload/slow-start.ts';
+import { allAtOnce, slowStart } from '../workload/slow-start.ts';
 import { writeStatus } from '../workload/write-status.ts';
 import { recordAfter, type FailureRecord } from './model/back-off.ts';
 import { completed, deadlineLeft, finishOf, isComplete, newCondition } from './model/finish.ts';
@@ -115,17 +115,15 @@ export class JobReconciler {
   /** @param uncounted these are not failures (too many, or suspended), so they are freed before */
   async #delete(key: string, view: JobView, pods: readonly KubeObject[], signal: AbortSignal, uncounted = false): Promise<Effects> {
     const effects: Effects = { active: view.active.length, ready: view.ready, terminating: view.terminating };
-    const results = await Promise.allSettled(
-      pods.map(async (pod) => {
-        if (uncounted) await this.#release(pod);
-        await this.#control.delete(view.job, pod, signal);
-        this.#expectations.deleted(key, pod);
-        effects.active--;
-        effects.terminating++;
-        if (isReady(pod)) effects.ready--;
-      }),
-    );
-    effects.failure = results.find((result) => result.status === 'rejected')?.reason;
+    effects.failure = await allAtOnce(pods.length, async (i) => {
+      const pod = pods[i];
+      if (uncounted) await this.#release(pod);
+      await this.#control.delete(view.job, pod, signal);
+      this.#expectations.deleted(key, pod);
+      effects.active--;
+      effects.terminating++;
+      if (isReady(pod)) effects.ready--;
+    });
     return effects;
   }
 
@@ -155,7 +153,6 @@ export class JobReconciler {
       release: async (pod: KubeObject) => {
         await this.#release(pod);
         memory.freed.add(pod.metadata.uid!);
-        return true;
       },
       finished: (job: KubeObject, { type, reason, message }: WorkloadCondition) => {
         if (type === 'Complete') events.record(job, { type: 'Normal', reason: 'Completed', message: 'Job completed' });

@@ -1,13 +1,14 @@
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import type { WorkloadCondition } from '../workload/model/workload-conditions.ts';
+import { allAtOnce } from '../workload/slow-start.ts';
 import { countPods, settleUncounted, uncountedField } from './model/counting.ts';
 import { terminalCondition } from './model/finish.ts';
 import type { JobView } from './model/job-view.ts';
 
 export interface TrackPorts {
   writeStatus(job: KubeObject, status: Json): Promise<KubeObject>;
-  /** Removes the finalizer; true when it is gone. */
-  release(pod: KubeObject): Promise<boolean>;
+  /** Removes the finalizer. */
+  release(pod: KubeObject): Promise<void>;
   finished(job: KubeObject, condition: WorkloadCondition): void;
 }
 
@@ -37,11 +38,10 @@ export async function track(
   }
   let job = await ports.writeStatus(view.job, status);
   const tracked = new Set(view.tracked);
-  const released = await Promise.allSettled(
-    counted.release.map(async (pod) => {
-      if (await ports.release(pod)) tracked.delete(pod.metadata.uid!);
-    }),
-  );
+  const failure = await allAtOnce(counted.release.length, async (i) => {
+    await ports.release(counted.release[i]);
+    tracked.delete(counted.release[i].metadata.uid!);
+  });
   const next = settleUncounted(job.status ?? {}, tracked);
   if (indexed) next.succeeded = job.status?.succeeded;
   const { succeeded = [], failed = [] } = next.uncountedTerminatedPods;
@@ -53,8 +53,7 @@ export async function track(
   }
   job = await ports.writeStatus(job, next);
   if (terminal) ports.finished(job, terminal);
-  const failure = released.find((result) => result.status === 'rejected');
-  if (failure) throw failure.reason;
+  if (failure !== undefined) throw failure;
 }
 
 function withFinish(conditions: WorkloadCondition[] | undefined, finish: WorkloadCondition | undefined): WorkloadCondition[] | undefined {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../kube/object.ts';
 import { podFromTemplate, type NewObject } from '../workload/model/pod-from-template.ts';
-import { slowStart } from '../workload/slow-start.ts';
+import { allAtOnce, slowStart } from '../workload/slow-start.ts';
 import { podsToDelete } from './model/deletion-order.ts';
 
 /** At most so many Pods are created or deleted in one pass. */
@@ -21,6 +21,5 @@ export async function manageReplicas(set: KubeObject, active: readonly KubeObjec
   }
   if (active.length === wanted) return undefined;
   const doomed = podsToDelete(active, ports.related(), Math.min(active.length - wanted, BURST), now);
-  const results = await Promise.allSettled(doomed.map((pod) => ports.delete(pod)));
-  return results.find((result) => result.status === 'rejected')?.reason;
+  return allAtOnce(doomed.length, (i) => ports.delete(doomed[i]));
 }

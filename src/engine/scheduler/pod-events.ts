@@ -59,8 +59,11 @@ export function podEvents(options: PodEventsOptions): (change: Change<PodObject>
     if (failure) options.onKnownFailure(info, failure);
   };
 
-  return ({ type, object }) => {
+  return (change) => {
+    const { type, object } = change;
     const key = `${object.metadata.namespace}/${object.metadata.name}`;
+    // Somebody took the promise back.
+    if (type === 'modified' && change.previous.status?.nominatedNodeName && !object.status?.nominatedNodeName) cache.withdraw(key);
     if (type === 'deleted') {
       stopsWaiting(key);
       leaves(key);

@@ -190,10 +190,8 @@ export class Scheduler {
 
   #refused(pod: QueuedPod, text: string, { filters }: Diagnosis, nominatedNode?: string): void {
     const { queue, writer } = this.#options;
-    for (const other of queue.sleep(pod, { text, filters })) {
-      const own = other === pod;
-      other.told = text;
-      writer.tell({ info: other.info, reason: 'Unschedulable', message: text, nominatedNode: own ? nominatedNode : undefined }, own);
-    }
+    pod.told = text;
+    writer.tell({ info: pod.info, reason: 'Unschedulable', message: text, nominatedNode }, true);
+    writer.tellAll(queue.sleep(pod, { text, filters }), text);
   }
 }

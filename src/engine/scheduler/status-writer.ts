@@ -5,7 +5,9 @@ import { formatTime } from '../../kube/time.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
+import { nextTurn } from '../../runtime/informer/reflector.ts';
 import type { PodInfo } from './model/pod-info.ts';
+import type { QueuedPod } from './queue/pod-class.ts';
 
 export interface SchedulingNews {
   info: PodInfo;
@@ -19,6 +21,8 @@ export interface SchedulingNews {
 const CONCURRENCY = 4;
 /** Pods that merely share the lot of another get their news in this rhythm. */
 const FOLLOWERS_EVERY_MS = 20;
+/** Pods of a class that are looked at in one go. */
+const ASKED_AT_ONCE = 50;
 
 /**
  * Tells Pods why they have no node: condition and event. Of several news about one Pod the last is told. Pods that were told before and of
@@ -28,8 +32,10 @@ export class StatusWriter {
   #options: { client: Client; clock: Clock; log: Log; events: EventRecorder };
   #soon = new Map<string, SchedulingNews>();
   #slowly = new Map<string, SchedulingNews>();
+  #crowds: { members: readonly QueuedPod[]; next: number; text: string }[] = [];
   #running = new Set<Promise<void>>();
   #pacing = false;
+  #asking = false;
   #stopped = false;
 
   constructor(options: { client: Client; clock: Clock; log: Log; events: EventRecorder }) {
@@ -46,6 +52,13 @@ export class StatusWriter {
     this.#work();
   }
 
+  /** The same news for all of a class. Each is looked at only when its turn comes: thousands of Pods must not be handled in one go. */
+  tellAll(members: readonly QueuedPod[], text: string): void {
+    if (members.length === 0) return;
+    this.#crowds.push({ members, next: 0, text });
+    this.#work();
+  }
+
   /** The Pod is no longer waiting. */
   forget(key: string): void {
     this.#soon.delete(key);
@@ -54,12 +67,14 @@ export class StatusWriter {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#crowds = [];
     this.#soon.clear();
     this.#slowly.clear();
     await Promise.all(this.#running);
   }
 
   #work(): void {
+    this.#askCrowds();
     while (this.#running.size < CONCURRENCY && this.#soon.size > 0) this.#start(takeFirst(this.#soon));
     if (this.#slowly.size === 0 || this.#pacing || this.#stopped) return;
     this.#pacing = true;
@@ -68,6 +83,33 @@ export class StatusWriter {
       this.#pacing = false;
       if (this.#slowly.size > 0 && this.#soon.size === 0) this.#start(takeFirst(this.#slowly));
       this.#work();
+    });
+  }
+
+  /** Takes over the next few of those that share the lot of another, unless that has changed meanwhile. */
+  #askCrowds(): void {
+    for (let asked = 0; asked < ASKED_AT_ONCE && this.#soon.size < CONCURRENCY; asked++) {
+      const [crowd] = this.#crowds;
+      const pod = crowd?.members[crowd.next++];
+      if (!pod) {
+        if (!crowd) return;
+        this.#crowds.shift();
+        continue;
+      }
+      if (pod.gone || pod.told === crowd.text || pod.class.failure?.text !== crowd.text) continue;
+      pod.told = crowd.text;
+      const news: SchedulingNews = { info: pod.info, reason: 'Unschedulable', message: crowd.text };
+      (wasTold(pod.info) ? this.#slowly : this.#soon).set(pod.info.key, news);
+    }
+    if (this.#crowds.length > 0 && this.#running.size === 0 && this.#soon.size === 0) this.#askLater();
+  }
+
+  #askLater(): void {
+    if (this.#asking) return;
+    this.#asking = true;
+    void nextTurn().then(() => {
+      this.#asking = false;
+      if (!this.#stopped) this.#work();
     });
   }
 

@@ -81,21 +81,43 @@ function writeWatch(response: NodeResponse, status: number, headers: Headers, st
   // A watch that has nothing to tell yet must still be seen as accepted.
   (response as ServerResponse).flushHeaders?.();
   return new Promise((resolve) => {
-    const sink: ByteSink = {
-      write: (chunk) => {
-        if (response.destroyed || response.writableEnded) return true;
-        const flowing = (response as ServerResponse).write(chunk);
-        return flowing || queued(response) < WATCH_BUFFER_BYTES;
-      },
-      drained: (callback) => void response.once('drain', callback),
-      end: () => void (response as ServerResponse).end(),
-    };
-    const stop = start(sink);
+    const stop = start(watchSink(response));
     response.once('close', () => {
       stop();
       resolve();
     });
   });
+}
+
+function watchSink(response: NodeResponse): ByteSink {
+  const end = () => void (response as ServerResponse).end();
+  const isOver = () => response.destroyed || response.writableEnded;
+  const socket = 'stream' in response ? null : (response as ServerResponse).socket;
+  if (socket === null) {
+    return {
+      write: (chunk) => isOver() || (response as ServerResponse).write(chunk) || queued(response) < WATCH_BUFFER_BYTES,
+      drained: (callback) => void response.once('drain', callback),
+      end,
+    };
+  }
+  // HTTP/1.1: the same chunk goes to every watcher of a crowd, so it is framed once and handed to each socket as one buffer. Node would
+  // frame it anew for each, in four pieces that TLS then joins.
+  return {
+    write: (chunk) => isOver() || socket.write(framed(chunk)) || socket.writableLength < WATCH_BUFFER_BYTES,
+    drained: (callback) => void socket.once('drain', callback),
+    end,
+  };
+}
+
+let lastFramed: { chunk: Uint8Array; frame: Buffer } | undefined;
+const CRLF = Buffer.from('\r\n');
+
+/** A chunk of the chunked transfer encoding. The last one is remembered: a crowd gets it one after the other. */
+function framed(chunk: Uint8Array): Buffer {
+  if (lastFramed?.chunk !== chunk) {
+    lastFramed = { chunk, frame: Buffer.concat([Buffer.from(`${chunk.byteLength.toString(16)}\r\n`), chunk, CRLF]) };
+  }
+  return lastFramed.frame;
 }
 
 function queued(response: NodeResponse): number {

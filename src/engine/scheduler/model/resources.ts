@@ -23,13 +23,27 @@ export function noResources(): Resources {
 export function parseResources(list: ResourceList): Resources {
   const parsed = noResources();
   for (const name in list) {
-    const quantity = Quantity.parse(list[name]);
-    if (name === 'cpu') parsed.cpu = quantity.milliValue();
-    else if (name === 'memory') parsed.memory = quantity.value();
-    else if (name === 'ephemeral-storage') parsed.ephemeralStorage = quantity.value();
-    else if (name !== 'pods') (parsed.scalars ??= new Map()).set(name, quantity.value());
+    const { milli, value } = amountOf(list[name]);
+    if (name === 'cpu') parsed.cpu = milli;
+    else if (name === 'memory') parsed.memory = value;
+    else if (name === 'ephemeral-storage') parsed.ephemeralStorage = value;
+    else if (name !== 'pods') (parsed.scalars ??= new Map()).set(name, value);
   }
   return parsed;
+}
+
+/** Thousands of Pods ask for the same few amounts. */
+const AMOUNTS = new Map<string | number, { milli: number; value: number }>();
+const MAX_AMOUNTS = 1000;
+
+function amountOf(text: string | number): { milli: number; value: number } {
+  const known = AMOUNTS.get(text);
+  if (known) return known;
+  const quantity = Quantity.parse(text);
+  const amount = { milli: quantity.milliValue(), value: quantity.value() };
+  if (AMOUNTS.size >= MAX_AMOUNTS) AMOUNTS.clear();
+  AMOUNTS.set(text, amount);
+  return amount;
 }
 
 export function addTo(total: Resources, more: Resources, sign: 1 | -1 = 1): void {

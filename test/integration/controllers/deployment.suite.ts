@@ -46,6 +46,7 @@ export function deploymentSuite(name: string, connect: () => Promise<{ client: C
       await vi.waitFor(async () => {
         await kubelet.runAll(namespace);
         expect(await images(namespace)).toEqual(Array.from({ length: replicas }, () => image));
+        expect((await kubelet.pods(namespace)).map(({ status }) => status?.phase)).not.toContain('Pending');
         const deployment = await deployments(namespace).get('web');
         expect(condition(deployment, 'Progressing')).toMatchObject({ status: 'True', reason: 'NewReplicaSetAvailable' });
         expect(deployment.status).toMatchObject({ availableReplicas: replicas, updatedReplicas: replicas, replicas });

@@ -46,6 +46,8 @@ export function statefulSetSuite(name: string, connect: () => Promise<{ client: 
       vi.waitFor(async () => {
         await kubelet.runAll(namespace);
         expect(await images(namespace)).toEqual(expected);
+        // A status from before the last replacement would also say that all are ready.
+        expect((await kubelet.pods(namespace)).map(({ status }) => status?.phase)).not.toContain('Pending');
         const { status } = await sets(namespace).get('db');
         expect(status).toMatchObject({ replicas: Object.keys(expected).length, readyReplicas: Object.keys(expected).length });
       }, WAIT);

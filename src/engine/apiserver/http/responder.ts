@@ -92,7 +92,7 @@ function writeWatch(response: NodeResponse, status: number, headers: Headers, st
 function watchSink(response: NodeResponse): ByteSink {
   const end = () => void (response as ServerResponse).end();
   const isOver = () => response.destroyed || response.writableEnded;
-  const socket = 'stream' in response ? null : (response as ServerResponse).socket;
+  const socket = 'stream' in response ? null : response.socket;
   if (socket === null) {
     return {
       write: (chunk) => isOver() || (response as ServerResponse).write(chunk) || queued(response) < WATCH_BUFFER_BYTES,

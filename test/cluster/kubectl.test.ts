@@ -71,7 +71,7 @@ describe('kubectl create', () => {
 
   test('shows everything that was made, in columns', async () => {
     const all = await works(`get all ${NAMESPACE}`);
-    expect(all).toMatch(/^deployment\.apps\/web +0\/2 +0 +0 +/m);
+    expect(all).toMatch(/^deployment\.apps\/web +0\/2 +2 +0 +/m);
     expect(all).toMatch(/^service\/door +NodePort +10\.0\.0\.\d+ +<none> +80:3\d{4}\/TCP/m);
     expect(all).toMatch(/^cronjob\.batch\/often +\*\/5 \* \* \* \* +<none> +False +0 +<none>/m);
     expect(await works(`get deployment web ${NAMESPACE} -o wide`)).toMatch(/CONTAINERS +IMAGES +SELECTOR\n.* nginx +nginx +app=web/);

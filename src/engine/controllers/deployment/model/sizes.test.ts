@@ -43,6 +43,7 @@ test.each<[string, KubeObject, KubeObject[], Record<string, number>]>([
   ['by as many as became available', aSet('new', 5, 3), [aSet('old', 8)], { old: 5 }],
   ['unhealthy ones first', aSet('new', 3, 0), [aSet('old', 10, 8)], { old: 8 }],
   ['the oldest set first', aSet('new', 5, 5), [aSet('a', 2), aSet('b', 5)], { a: 0, b: 3 }],
+  ['once for one new Pod, though Pods on their way out are still reported', aSet('new', 5, 1), [aSet('old', 8, 10)], { old: 7 }],
 ])('shrinkOldSets shrinks %s', (_name, newSet, old, expected) => {
   expect(sizesOf(shrinkOldSets(aDeployment(10, 3, 2), newSet, old))).toEqual(expected);
 });

@@ -72,13 +72,21 @@ export function shrinkOldSets(deployment: KubeObject, newSet: KubeObject, old: r
     sizes.set(set, sizes.get(set)! - count);
     cleaned += count;
   }
-  let spare = totalStatus([...active, newSet], 'availableReplicas') - minAvailable;
+  let spare = [...active, newSet].reduce((sum, set) => sum + surelyAvailable(set), 0) - minAvailable;
   for (const set of active) {
     const count = Math.max(0, Math.min(spare, sizes.get(set)!));
     sizes.set(set, sizes.get(set)! - count);
     spare -= count;
   }
   return active.flatMap((set) => (sizes.get(set) === replicasOf(set) ? [] : [{ set, replicas: sizes.get(set)! }]));
+}
+
+/**
+ * A set that was just shrunk still reports the Pods that are about to go. Counting them, as Kubernetes does, could shrink the old sets
+ * twice for one new Pod.
+ */
+function surelyAvailable(set: KubeObject): number {
+  return Math.min(set.status?.availableReplicas ?? 0, replicasOf(set));
 }
 
 export function byCreation(a: KubeObject, b: KubeObject): number {

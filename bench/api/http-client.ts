@@ -49,8 +49,9 @@ export class Connection {
     });
   }
 
+  /** Bodies are ASCII. */
   request(method: string, path: string, body?: string, contentType = 'application/json', keep = false): Promise<Answer> {
-    const length = body === undefined ? '' : `Content-Type: ${contentType}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+    const length = body === undefined ? '' : `Content-Type: ${contentType}\r\nContent-Length: ${body.length}\r\n`;
     const head = `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${this.#target.token}\r\nAccept: application/json\r\nUser-Agent: bench/1\r\n${length}\r\n`;
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject, keep };

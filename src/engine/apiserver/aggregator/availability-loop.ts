@@ -1,9 +1,9 @@
+import { formatTime } from '../../../kube/time.ts';
 import { Backoff } from '../../../lib/backoff.ts';
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import { deepEqual } from '../../../kube/json-value.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { ObjectChange, ObjectWriter } from '../registry/objects.ts';
-import { timestamp } from '../verbs/system-fields.ts';
 import { API_SERVICES } from './api-service.ts';
 import { setAvailable, type AvailableCondition } from './availability.ts';
 
@@ -109,7 +109,7 @@ export class AvailabilityLoop {
     const { writer, clock, check } = this.#options;
     const condition = await check(name);
     if (!condition || this.#stopped) return undefined;
-    const now = timestamp(new Date(clock.now()));
+    const now = formatTime(new Date(clock.now()));
     await writer
       .update(API_SERVICES, '', name, (draft) => setAvailable(draft, condition, now), 'status')
       .catch((error: unknown) => {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { toApiVersion, type Json } from '../../../kube/object.ts';
 import { textResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
+import { compareVersions } from '../crd/version-order.ts';
 import type { Catalog } from '../registry/catalog.ts';
 import type { Resource } from '../registry/resource.ts';
-import { compareVersions } from './version-order.ts';
 
 /** One version of a group that another server serves, as the aggregator learned it. */
 export interface ForeignVersion {
@@ -52,7 +52,7 @@ export class Discovery {
     };
     for (const resource of this.#catalog.all()) add(resource.group, resource.version);
     for (const foreign of this.#foreign()) add(foreign.group, foreign.version);
-    return [...byGroup].map(([group, versions]) => ({ group, versions: [...versions].sort(compareVersions) }));
+    return [...byGroup].map(([group, versions]) => ({ group, versions: [...versions].sort((a, b) => compareVersions(b, a)) }));
   }
 
   #document(key: string): Document | undefined {

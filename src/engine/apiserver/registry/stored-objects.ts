@@ -1,10 +1,11 @@
+import { formatTime } from '../../../kube/time.ts';
 import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validation.ts';
 import type { GroupResource, KubeObject } from '../../../kube/object.ts';
 import { alreadyExistsError, invalidError, notFoundError } from '../../../kube/status.ts';
 import type { StoreEvent } from '../../store/store.ts';
 import { encodeIfChanged, isConflict, persist, persistRemoval } from '../verbs/persist.ts';
 import type { ServerCore } from '../verbs/core.ts';
-import { canonical, keepSystemFields, timestamp } from '../verbs/system-fields.ts';
+import { canonical, keepSystemFields } from '../verbs/system-fields.ts';
 import { isRemovable } from './deletion-rules.ts';
 import { prefixOfKey, storageKey, storagePrefix } from './keys.ts';
 import type { ObjectChange, ObjectWriter } from './objects.ts';
@@ -51,7 +52,7 @@ export class StoredObjects implements ObjectWriter {
     const draft = resource.strategy.decode(structuredClone(object), resource.version);
     const context = this.#context(resource, '');
     draft.metadata.uid = core.newUid();
-    draft.metadata.creationTimestamp = timestamp(core.now());
+    draft.metadata.creationTimestamp = formatTime(core.now());
     resource.strategy.prepareCreate(draft, context);
     const errors = [
       ...validateObjectMeta(draft.metadata, resource.namespaced, NAME_RULES[resource.strategy.nameRule]),

@@ -1,10 +1,10 @@
+import { formatTime } from '../../../kube/time.ts';
 import { required } from '../../../kube/field-error.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError, conflictError, invalidError } from '../../../kube/status.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
 import type { ObjectWriter } from '../registry/objects.ts';
 import { readBody } from '../verbs/body.ts';
-import { timestamp } from '../verbs/system-fields.ts';
 import { isDryRun, writeOptions } from '../verbs/write-options.ts';
 
 const PODS = { group: '', resource: 'pods' };
@@ -18,7 +18,7 @@ export async function bind(objects: ObjectWriter, now: () => Date, request: ApiR
   if (request.info.name !== '' && name !== request.info.name) throw badRequestError('name in URL does not match name in Binding object');
   const node: string = binding?.target?.name ?? '';
   if (node === '') throw invalidError({ group: '', kind: 'Binding' }, name, [required('target.name')]);
-  const assign = (draft: KubeObject) => assignNode(draft, binding, node, timestamp(now()));
+  const assign = (draft: KubeObject) => assignNode(draft, binding, node, formatTime(now()));
   if (isDryRun(options)) assign(structuredClone(objects.get(PODS, namespace, name) ?? missing(name)));
   else await objects.update(PODS, namespace, name, assign, 'binding');
   return objectResponse(201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });

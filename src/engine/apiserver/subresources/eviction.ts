@@ -1,3 +1,4 @@
+import { formatTime } from '../../../kube/time.ts';
 import { labelSelectorMatcher } from '../../../kube/label-selector.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError, failure, forbiddenError, notFoundError, type StatusError } from '../../../kube/status.ts';
@@ -7,7 +8,6 @@ import type { Resource } from '../registry/resource.ts';
 import { readBody } from '../verbs/body.ts';
 import type { ServerCore } from '../verbs/core.ts';
 import { deleteObject } from '../verbs/delete.ts';
-import { timestamp } from '../verbs/system-fields.ts';
 import { deleteOptions, isDryRun, writeOptions, type ParsedDeleteOptions } from '../verbs/write-options.ts';
 
 const BUDGETS = { group: 'policy', resource: 'poddisruptionbudgets' };
@@ -27,10 +27,10 @@ export async function evict(core: ServerCore, objects: ObjectWriter, pods: Resou
   if (pod === undefined) throw notFoundError(PODS, name);
 
   if (!mayIgnoreBudget(pod)) {
-    const unhealthy = await spendBudget(objects, pod, isDryRun(options), timestamp(core.now()));
+    const unhealthy = await spendBudget(objects, pod, isDryRun(options), formatTime(core.now()));
     if (unhealthy) options.preconditions = { ...options.preconditions, resourceVersion: pod.metadata.resourceVersion };
   }
-  await markDisrupted(objects, pod, options, timestamp(core.now()));
+  await markDisrupted(objects, pod, options, formatTime(core.now()));
   await deleteObject(core, pods, request, namespace, name, withoutStaleRevision(options, pod));
   return objectResponse(201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }

@@ -1,3 +1,4 @@
+import { formatTime } from '../../../kube/time.ts';
 import { required, type FieldError } from '../../../kube/field-error.ts';
 import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -17,7 +18,7 @@ import { decodeBody, readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { isConflict, persist, toStored } from './persist.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
-import { canonical, fitNamespace, timestamp, wipeSystemFields } from './system-fields.ts';
+import { canonical, fitNamespace, wipeSystemFields } from './system-fields.ts';
 import { fieldManagerOf, isDryRun, writeOptions, type ParsedWriteOptions } from './write-options.ts';
 
 const NAME_ATTEMPTS = 8;
@@ -93,7 +94,7 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, obje
   const { metadata } = object;
   const context: WriteContext = { user: request.user, version: resource.version, subresource: '', now: core.now };
   metadata.uid = core.newUid();
-  metadata.creationTimestamp = timestamp(core.now());
+  metadata.creationTimestamp = formatTime(core.now());
   if (!metadata.name && metadata.generateName) {
     metadata.name = metadata.generateName.slice(0, MAX_GENERATED_PREFIX) + core.randomSuffix();
   }

@@ -1,3 +1,4 @@
+import { formatTime } from '../../../kube/time.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { conflictError, notFoundError, OPTIMISTIC_LOCK_MESSAGE, type StatusDetails } from '../../../kube/status.ts';
@@ -11,7 +12,7 @@ import { readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { acknowledge, encodeIfChanged, isConflict, persist, persistRemoval } from './persist.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
-import { canonical, timestamp } from './system-fields.ts';
+import { canonical } from './system-fields.ts';
 import { servedObject } from './update.ts';
 import { deleteOptions, isDryRun, type ParsedDeleteOptions } from './write-options.ts';
 
@@ -127,10 +128,10 @@ async function removeOrMark(
 
 function mark(core: ServerCore, resource: Resource, draft: KubeObject, grace: number): void {
   const now = core.now();
-  draft.metadata.deletionTimestamp = timestamp(new Date(now.getTime() + grace * 1000));
+  draft.metadata.deletionTimestamp = formatTime(new Date(now.getTime() + grace * 1000));
   draft.metadata.deletionGracePeriodSeconds = grace;
   if (draft.metadata.generation !== undefined && draft.metadata.generation > 0) draft.metadata.generation++;
-  beginDeletion(resource, draft, timestamp(now));
+  beginDeletion(resource, draft, formatTime(now));
 }
 
 /** How long the object may stay, and whether a deletion that is already under way leaves nothing to do. */
@@ -152,7 +153,7 @@ function gracefulDeletion(
   const began = Date.parse(metadata.deletionTimestamp) - current * 1000;
   const end = began + wanted * 1000;
   const now = core.now().getTime();
-  metadata.deletionTimestamp = timestamp(new Date(Math.max(end, now)));
+  metadata.deletionTimestamp = formatTime(new Date(Math.max(end, now)));
   const grace = end < now && wanted !== 0 ? 1 : wanted;
   metadata.deletionGracePeriodSeconds = grace;
   return { grace, pending: false };

@@ -2,11 +2,6 @@ import type { KubeObject, ObjectMeta } from '../../../kube/object.ts';
 import { badRequestError } from '../../../kube/status.ts';
 import type { Resource } from '../registry/resource.ts';
 
-/** RFC 3339 in whole seconds, as metadata carries time. */
-export function timestamp(date: Date): string {
-  return `${date.toISOString().slice(0, 19)}Z`;
-}
-
 /** What a client may say about a new object's metadata ends here: the server owns these. */
 export function wipeSystemFields(meta: ObjectMeta): void {
   delete meta.uid;

@@ -1,0 +1,102 @@
+import type { Readable, Writable } from 'node:stream';
+
+/**
+ * The one small process per data directory that is the parent of every container. It holds their stdio, writes their logs, keeps
+ * their exit codes, and outlives the agent and `up`: a crash of either leaves Pods running, and the next agent finds them here.
+ */
+export interface Shim {
+  /** Resolves when the program runs. Rejects with a ShimError when it could not be started; then nothing is left of it. */
+  start(program: ShimProgram): Promise<StartedProgram>;
+  /** Everything that was started and not forgotten, running or ended. */
+  list(): Promise<ShimProgramState[]>;
+  /** The end of a program that was started here or by an agent before this one. Already ended ones resolve at once. */
+  ended(id: string): Promise<ProgramEnd>;
+  /** Sends a signal to the program's main process (to its whole process group when `group` is set). */
+  signal(id: string, signal: NodeJS.Signals, options?: { group?: boolean }): Promise<void>;
+  /** Streams of the running program, from now on; for programs with `stdin`, also its input. */
+  attach(id: string): Promise<ProgramStreams>;
+  /** Runs a program that nobody needs after its caller is gone: no log, no record; it is killed when the caller disconnects. */
+  run(program: TransientProgram): Promise<ProgramStreams>;
+  /** Tells the shim to write to a fresh log file, after the old one was moved away. The shim also rotates by itself, by size. */
+  reopenLog(id: string): Promise<void>;
+  /** Drops the record of an ended program. */
+  forget(id: string): Promise<void>;
+  /** Lets go of the shim, which lives on for as long as it has programs. */
+  close(): void;
+}
+
+export interface TransientProgram {
+  /** The program and its arguments; an absolute path, or found in the PATH of the shim. */
+  argv: string[];
+  env: Record<string, string>;
+  cwd: string;
+  user?: { uid: number; gid: number };
+  terminal: boolean;
+  /** Whether it gets an input at all; without, it reads the end of file. */
+  stdin: boolean;
+}
+
+export interface ShimProgram extends TransientProgram {
+  /** Chosen by the caller, never used twice. */
+  id: string;
+  /** Input stays open after the first attached client leaves, unless this is set. */
+  stdinOnce: boolean;
+  log: LogFile;
+  /**
+   * For OCI runtimes, which leave the container behind and exit: the main process is the one whose id is in this file once `argv`
+   * has exited with 0. The shim adopts it (it is a subreaper) and reports its end.
+   */
+  pidFile?: string;
+  /** Kept as it is and given back by `list`: what the agent needs to recognise its containers after a restart. */
+  labels: Record<string, string>;
+}
+
+/** Lines in the form of the container runtime interface: `<RFC3339Nano> stdout|stderr F|P <text>`; `P` marks a part of a line. */
+export interface LogFile {
+  path: string;
+  /** At this size the file is moved to `<path>.<time>` and a new one begun. */
+  maxBytes: number;
+  /** How many files are kept, the current one included. */
+  maxFiles: number;
+}
+
+export interface StartedProgram {
+  pid: number;
+  startedAt: Date;
+}
+
+export interface ProgramEnd {
+  /** 128 + the signal's number when a signal ended it. */
+  exitCode: number;
+  signal?: NodeJS.Signals;
+  startedAt: Date;
+  finishedAt: Date;
+}
+
+export interface ShimProgramState extends StartedProgram {
+  id: string;
+  labels: Record<string, string>;
+  end?: ProgramEnd;
+}
+
+export interface ProgramStreams {
+  stdin?: Writable;
+  stdout: Readable;
+  /** Absent with a terminal, which has one output. */
+  stderr?: Readable;
+  resize(columns: number, rows: number): void;
+  ended: Promise<{ exitCode: number; signal?: NodeJS.Signals }>;
+  /** For `attach`: lets go of the streams. For `run`: also kills the program. */
+  close(): void;
+}
+
+export type ShimErrorCode = 'NotFound' | 'AlreadyExists' | 'CommandNotFound' | 'NotExecutable' | 'StartFailed' | 'Disconnected';
+
+export class ShimError extends Error {
+  readonly code: ShimErrorCode;
+
+  constructor(code: ShimErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

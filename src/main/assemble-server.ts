@@ -4,6 +4,7 @@ import { keepPolicyStatus } from '../engine/apiserver/admission/policy/policy-st
 import { serverAdmission } from '../engine/apiserver/admission/server-admission.ts';
 import { serviceTargets } from '../engine/apiserver/admission/webhook/service-targets.ts';
 import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
+import { foreignServers } from '../engine/apiserver/aggregator/foreign-servers.ts';
 import { identityEndpoints } from '../engine/apiserver/auth/endpoints.ts';
 import { createIdentity, type Identity } from '../engine/apiserver/auth/identity.ts';
 import { impersonate } from '../engine/apiserver/auth/impersonation.ts';
@@ -17,7 +18,7 @@ import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
 import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
 import type { Resource } from '../engine/apiserver/registry/resource.ts';
-import { ApiServer, createFoundation, type ForeignServers, type ServerFoundation } from '../engine/apiserver/server.ts';
+import { ApiServer, createFoundation, type ServerFoundation } from '../engine/apiserver/server.ts';
 import type { DurableStore } from '../engine/store/durable-store.ts';
 import { realClock } from '../lib/clock.ts';
 import { newUid } from '../lib/ids.ts';
@@ -113,20 +114,6 @@ function ownResources(services: ServiceAllocator): Resource[] {
   const definitions = resources.find(({ resource }) => resource === DEFINITIONS.resource)!;
   definitions.strategy = definitionStrategy(definitions.strategy);
   return resources;
-}
-
-function foreignServers(aggregator: Aggregator): ForeignServers {
-  return {
-    generation: () => aggregator.generation,
-    versions: () => aggregator.foreignVersions(),
-    documents: () => aggregator.foreignDocuments(),
-    definitions: () => aggregator.foreignDefinitions(),
-    answer: ({ info, raw, user }) => {
-      const target = aggregator.targetFor(info.path);
-      if (target === undefined || raw === undefined) return undefined;
-      return { status: 200, body: { kind: 'proxied', run: () => aggregator.proxy(raw.request, raw.response, user, target) } };
-    },
-  };
 }
 
 /** Clients decide by these numbers what they may ask for: we speak Kubernetes 1.35. */

@@ -30,7 +30,7 @@ export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHan
       case 'watch':
         return { status, headers, events: body.events(signal()) };
       case 'proxied':
-        throw new Error(`Cannot reach "${request.path}" from inside the process: an aggregated server serves it`);
+        return body.decoded();
       case 'raw':
         return { status, headers: { 'content-type': body.contentType, ...headers }, body: Buffer.from(body.bytes).toString('utf8') };
     }

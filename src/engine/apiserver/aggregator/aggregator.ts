@@ -4,6 +4,7 @@ import type { Json } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { UserInfo } from '../auth/user.ts';
+import type { ApiRequest } from '../chain/request.ts';
 import type { ObjectWriter } from '../registry/objects.ts';
 import { API_SERVICES, type RemoteApi } from './api-service.ts';
 import { ApiTable } from './api-table.ts';
@@ -11,6 +12,7 @@ import { failedDiscovery, LOCAL, PASSED, serviceFinding, type AvailableCondition
 import { AvailabilityLoop } from './availability-loop.ts';
 import { Backend, type ProxyIdentity } from './backend.ts';
 import { fetchSpec, type ForeignSpec } from './foreign-openapi.ts';
+import { inProcessAnswer, type InProcessAnswer } from './in-process-answer.ts';
 import { builtInApiService, customApiService, registrations, type GroupVersion } from './local-api-services.ts';
 import { probe } from './probe.ts';
 import { proxy, type ProxiedRequest, type ProxiedResponse } from './proxy.ts';
@@ -95,13 +97,13 @@ export class Aggregator {
     return proxy(this.#backend, req, res, user, target);
   }
 
-  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, user: UserInfo, target: RemoteApi): Promise<void> {
-    return proxyUpgrade(this.#backend, req, socket, head, user, target);
+  /** The same for a caller inside the process. */
+  answer(request: ApiRequest, target: RemoteApi): Promise<InProcessAnswer> {
+    return inProcessAnswer(this.#backend, request, request.user, target);
   }
 
-  /** Connections to aggregated servers, for callers inside the process. */
-  get backend(): Backend {
-    return this.#backend;
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer, user: UserInfo, target: RemoteApi): Promise<void> {
+    return proxyUpgrade(this.#backend, req, socket, head, user, target);
   }
 
   /** Moves when foreign versions or documents change. */

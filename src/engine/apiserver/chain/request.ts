@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { InMemoryHandler } from '../../../client/transport.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { WatchEvent } from '../../../kube/watch-event.ts';
 import type { UserInfo } from '../auth/user.ts';
@@ -51,8 +52,8 @@ export type ResponseBody =
   | { kind: 'list'; list: ListAnswer }
   | { kind: 'watch'; start(sink: ByteSink): () => void; events(signal: AbortSignal): AsyncIterable<WatchEvent> }
   | { kind: 'raw'; contentType: string; bytes: Uint8Array }
-  /** Written to the socket by somebody else (an aggregated server). */
-  | { kind: 'proxied'; run(): Promise<void> };
+  /** The answer of somebody else (an aggregated server): written to the request's socket, or decoded for a caller inside the process. */
+  | { kind: 'proxied'; run(): Promise<void>; decoded(): ReturnType<InMemoryHandler> };
 
 /** A list in slices, so that 100,000 objects neither block the event loop nor stand in memory twice. */
 export interface ListAnswer {

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+export type NodeTool = 'runc' | 'crun' | 'bwrap' | 'nft' | 'ip' | 'conntrack' | 'busybox';
+
+/** The Debian package that brings each program. busybox has to be the static one: it is all there is in the test images. */
+const PACKAGES: Record<NodeTool, string> = {
+  runc: 'runc',
+  crun: 'crun',
+  bwrap: 'bubblewrap',
+  nft: 'nftables',
+  ip: 'iproute2',
+  conntrack: 'conntrack',
+  busybox: 'busybox-static',
+};
+
+/** Folders that a plain user's PATH may lack. */
+const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/local/bin', '/usr/bin', '/bin'];
+
+/** Makes sure that these programs are here, installing what is missing. What cannot be had fails the test that asked for it. */
+export async function nodeTools(...tools: NodeTool[]): Promise<void> {
+  const missing = tools.filter((tool) => !pathOf(tool));
+  if (missing.length > 0) {
+    if (process.getuid?.() !== 0) throw new Error(`Cannot install "${missing.join(' ')}": not root; run the cluster tests as root.`);
+    await aptGet('update');
+    await aptGet('install', '-y', '--no-install-recommends', ...missing.map((tool) => PACKAGES[tool]));
+  }
+  for (const tool of tools)
+    if (!pathOf(tool)) throw new Error(`Cannot find "${tool}": it is not there even after installing ${PACKAGES[tool]}.`);
+}
+
+/** The absolute path of a program that `nodeTools` made sure of. */
+export function toolPath(tool: NodeTool): string {
+  const path = pathOf(tool);
+  if (!path) throw new Error(`Cannot find "${tool}": not in the PATH; call nodeTools first.`);
+  return path;
+}
+
+function pathOf(tool: string): string | undefined {
+  const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...SYSTEM_FOLDERS];
+  return folders.map((folder) => join(folder, tool)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function aptGet(...args: string[]): Promise<void> {
+  const child = spawn('apt-get', args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors = (errors + chunk.toString()).slice(-4000)));
+  await new Promise<void>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new Error(`Cannot run "apt-get ${args.join(' ')}": exit code ${code}; it said: ${errors}`));
+    });
+  });
+}

@@ -5,7 +5,10 @@ import type { Readable, Writable } from 'node:stream';
  * their exit codes, and outlives the agent and `up`: a crash of either leaves Pods running, and the next agent finds them here.
  */
 export interface Shim {
-  /** Resolves when the program runs. Rejects with a ShimError when it could not be started; then nothing is left of it. */
+  /**
+   * Resolves when the program runs, as leader of a session of its own; when it ends, what is left of that session is killed.
+   * Rejects with a ShimError when it could not be started; then nothing is left of it. The message of StartFailed has its output.
+   */
   start(program: ShimProgram): Promise<StartedProgram>;
   /** Everything that was started and not forgotten, running or ended. */
   list(): Promise<ShimProgramState[]>;
@@ -21,8 +24,8 @@ export interface Shim {
   reopenLog(id: string): Promise<void>;
   /** Drops the record of an ended program. */
   forget(id: string): Promise<void>;
-  /** Lets go of the shim, which lives on for as long as it has programs. */
-  close(): void;
+  /** Lets go of the shim, which lives on for as long as it has programs; `endIfIdle` spares it the wait when it has none. */
+  close(options?: { endIfIdle?: boolean }): void;
 }
 
 export interface TransientProgram {
@@ -47,6 +50,16 @@ export interface ShimProgram extends TransientProgram {
    * has exited with 0. The shim adopts it (it is a subreaper) and reports its end.
    */
   pidFile?: string;
+  /**
+   * With `pidFile` and `terminal`: where the OCI runtime sends the terminal that it makes inside the container (`--console-socket`).
+   * The shim listens there before it runs `argv`. Without it, `argv` gets a terminal of the shim's as its stdio.
+   */
+  consoleSocket?: string;
+  /**
+   * Its descriptor 3 is a pipe, and it counts as running once it has written there: for programs that first build a sandbox. One that
+   * ends before that was not started; what it said on its outputs is in the ShimError, not in the log.
+   */
+  saysWhenReady?: boolean;
   /** Kept as it is and given back by `list`: what the agent needs to recognise its containers after a restart. */
   labels: Record<string, string>;
 }
@@ -71,6 +84,8 @@ export interface ProgramEnd {
   signal?: NodeJS.Signals;
   startedAt: Date;
   finishedAt: Date;
+  /** Nobody saw how it ended, because the shim itself was killed: the exit code is made up (137). */
+  lost?: boolean;
 }
 
 export interface ShimProgramState extends StartedProgram {
@@ -90,6 +105,7 @@ export interface ProgramStreams {
   close(): void;
 }
 
+/** `Disconnected`: the shim was killed. The next call starts another, which ends what the old one left running. */
 export type ShimErrorCode = 'NotFound' | 'AlreadyExists' | 'CommandNotFound' | 'NotExecutable' | 'StartFailed' | 'Disconnected';
 
 export class ShimError extends Error {

@@ -1,6 +1,8 @@
 // Bundles every composition root in src/main into dist/, with shared chunks so that rarely used parts load only when needed.
 import { build } from 'esbuild';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 
 rmSync('dist', { recursive: true, force: true });
 const entryPoints = readdirSync('src/main')
@@ -24,3 +26,21 @@ await build({
 // Recorded facts about Kubernetes stay beside the code as data files: they are read when first needed, not parsed at start.
 const recorded = 'src/engine/apiserver/builtin/generated';
 if (existsSync(recorded)) cpSync(recorded, 'dist/kubernetes', { recursive: true, filter: (path) => !path.endsWith('.ts') });
+
+// The CRDs of our Kinds, from their one source in src/api, with Kubernetes' own types put in from the recorded documents.
+const bundle = 'dist/custom-resource-definitions.tmp.mjs';
+await build({
+  entryPoints: ['src/api/custom-resource-definitions.ts'],
+  outfile: bundle,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  logLevel: 'warning',
+});
+const { customResourceDefinitions } = await import(pathToFileURL(bundle));
+const core = JSON.parse(gunzipSync(readFileSync(`${recorded}/openapi/v3/api_v1.json.gz`)));
+mkdirSync('dist/crds');
+for (const definition of customResourceDefinitions(core.components.schemas)) {
+  writeFileSync(`dist/crds/${definition.metadata.name}.json`, JSON.stringify(definition));
+}
+rmSync(bundle);

@@ -1,3 +1,4 @@
+import { isReservedName } from './field-names.ts';
 import { qualifiedName, type CallExpr, type ComprehensionExpr, type Expr, type ListExpr, type MapExpr, type StructExpr } from './ast.ts';
 import { findFunction, type Overload } from './declarations.ts';
 import type { CelIssue } from './issues.ts';
@@ -124,7 +125,10 @@ class Checker {
 
   private fieldType(offset: number, target: CelType, name: string): CelType {
     if (target.kind === 'map') return target.params[1];
-    if (target.kind === 'struct') return target.fields?.find(name) ?? this.report(offset, `undefined field '${name}'`);
+    if (target.kind === 'struct') {
+      const found = target.fields?.find(name) ?? (isReservedName(name) ? target.fields?.find(`__${name}__`) : undefined);
+      return found ?? this.report(offset, `undefined field '${name}'`);
+    }
     if (target.kind === 'param') this.fits(types.DYN, target);
     else if (target.kind !== 'dyn' && target.kind !== 'error') {
       this.report(offset, `type '${types.typeText(target)}' does not support field selection`);

@@ -14,6 +14,11 @@ export function escapeFieldName(name: string): string | undefined {
   });
 }
 
+/** A word of CEL may be a field's name too, escaped or as it is. */
+export function isReservedName(name: string): boolean {
+  return RESERVED.has(name);
+}
+
 const UNESCAPED: Record<string, string> = { underscores: '__', dot: '.', dash: '-', slash: '/' };
 
 /** The name that was escaped, or undefined when it holds an escape that does not exist. */

@@ -1,3 +1,4 @@
+import type { Condition } from '../kube/conditions.ts';
 import type { Schema, ValidationRule } from '../kube/schema.ts';
 
 /**
@@ -78,15 +79,6 @@ export function rules(...validations: ValidationRule[]): Pick<Schema, 'x-kuberne
   return { 'x-kubernetes-validations': validations };
 }
 
-export interface Condition {
-  type: string;
-  status: 'True' | 'False' | 'Unknown';
-  reason: string;
-  message: string;
-  lastTransitionTime: string;
-  observedGeneration?: number;
-}
-
 export function conditions(): SchemaSource<Condition[]> {
   const condition = object(
     {
@@ -101,5 +93,9 @@ export function conditions(): SchemaSource<Condition[]> {
     },
     { observedGeneration: integer({ format: 'int64', minimum: 0 }) },
   );
-  return list(condition, { maxItems: 16, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] });
+  return list(condition as SchemaSource<Condition>, {
+    maxItems: 16,
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['type'],
+  });
 }

@@ -35,7 +35,7 @@ describe('grpcService', () => {
     const client = new Stub(`127.0.0.1:${port}`, credentials.createInsecure()) as Client & Record<string, CallableFunction>;
     const call = (name: string, request: object) =>
       new Promise((resolve, reject) =>
-        client[name]!(request, (error: ServiceError | null, value: unknown) => (error ? reject(error) : resolve(value))),
+        client[name](request, (error: ServiceError | null, value: unknown) => (error ? reject(error) : resolve(value))),
       );
     expect(await call('execute', { id: 'u-1', args: ['true'], env: { A: 'b' }, timeoutSeconds: 3n })).toMatchObject({ id: 'u-1' });
     expect(seen).toMatchObject({ id: 'u-1', args: ['true'], env: { A: 'b' }, timeoutSeconds: 3n });

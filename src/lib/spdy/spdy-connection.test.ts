@@ -90,11 +90,12 @@ describe('SpdyConnection', () => {
 
   it('pings are answered', async () => {
     const [near, far] = await socketPair();
-    new SpdyConnection(far, { role: 'server', clock: realClock });
+    const served = new SpdyConnection(far, { role: 'server', clock: realClock });
     const ping = controlFrame(CONTROL.ping, 0, words(7));
     near.write(ping);
     const [answer] = (await once(near, 'data')) as [Buffer];
     expect(answer.equals(ping)).toBe(true);
+    served.close();
   });
 
   it('a connection that says nothing for four hours is closed', async () => {

@@ -67,6 +67,14 @@ test.each<[string, Call, Answer, object]>([
   expect(sent).toHaveLength(1);
 });
 
+test('a request that is sent once is not repeated, whatever the answer', async () => {
+  for (const answer of [broken, busy('1'), unreachable]) {
+    const { client, sent } = answered(answer, ok);
+    await expect(client.request({ method: 'GET', path: '/version', once: true })).rejects.toThrow();
+    expect(sent).toHaveLength(1);
+  }
+});
+
 test('retries end after five, with the last refusal', async () => {
   const { client, sent, clock } = answered(broken);
   const failed = get(client);

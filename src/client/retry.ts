@@ -34,7 +34,7 @@ export function retryAfterAnswer(
   policy: RetryPolicy,
   random?: Random,
 ): number | undefined {
-  if (failures > policy.maxRetries) return undefined;
+  if (request.once || failures > policy.maxRetries) return undefined;
   const refused = response.status === 429;
   if (!refused && response.status < 500) return undefined;
   const asked = retryAfterMs(response);
@@ -51,7 +51,7 @@ export function retryAfterFailure(
   policy: RetryPolicy,
   random?: Random,
 ): number | undefined {
-  if (failures > policy.maxRetries) return undefined;
+  if (request.once || failures > policy.maxRetries) return undefined;
   // Unreachable means that nothing was sent, so any request may come again; a broken connection leaves that open.
   const harmless = isTransportError(error, 'Unreachable') || (isTransportError(error, 'ConnectionLost') && isRepeatable(request));
   return harmless ? backoffDelay(failures, { ...policy.backoff, random }) : undefined;

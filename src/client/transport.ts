@@ -12,6 +12,8 @@ export interface TransportRequest {
   /** application/json unless said otherwise (patches say so). */
   contentType?: string;
   signal?: AbortSignal;
+  /** The client does not repeat it, whatever the answer: the caller asks again in a rhythm of its own. */
+  once?: boolean;
 }
 
 export interface TransportResponse {

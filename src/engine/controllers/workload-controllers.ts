@@ -13,6 +13,11 @@ export const WORKLOAD_CONTROLLERS: readonly OnDemand[] = [
   { resources: ['batch/jobs'], load: async () => (await import('./job/job.controller.ts')).jobController },
   { resources: ['batch/cronjobs'], load: async () => (await import('./cron-job/cron-job.controller.ts')).cronJobController },
   {
+    resources: ['autoscaling/horizontalpodautoscalers'],
+    load: async () =>
+      (await import('./horizontal-pod-autoscaler/horizontal-pod-autoscaler.controller.ts')).horizontalPodAutoscalerController,
+  },
+  {
     resources: ['policy/poddisruptionbudgets'],
     load: async () => (await import('./disruption/disruption.controller.ts')).disruptionController,
   },

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, mkdirSync, openSync, readSync, closeSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { Transform } from 'node:stream';
+import * as zlib from 'node:zlib';
+import { TarError, TarReader } from '../tar/tar-reader.ts';
+import { bytePath } from './layer-files.ts';
+import { LayerError, LayerWriter, type LayerLimits } from './layer-writer.ts';
+import { LowerLayers } from './lower-layers.ts';
+import { specialFiles } from './special-files.ts';
+
+/** One layer, in full: what a thread is told. */
+export interface UnpackJob {
+  /** The layer as it came: tar, perhaps compressed. */
+  blob: string;
+  /** A folder that does not exist yet. */
+  target: string;
+  /** Unpacked layers below, the lowest first. */
+  lower: string[];
+  /** Digest of the plain tar; absent where nobody said it. */
+  diffId?: string;
+  limits: LayerLimits;
+  keepOwners: boolean;
+}
+
+export interface UnpackedLayer {
+  bytes: number;
+  entries: number;
+}
+
+const CHUNK = 256 * 1024;
+
+/** Unpacks a layer. What is there after a failure is the caller's to remove. @throws LayerError */
+export async function unpackLayer(job: UnpackJob): Promise<UnpackedLayer> {
+  mkdirSync(job.target, { mode: 0o700 });
+  const writer = new LayerWriter({
+    root: bytePath(job.target),
+    lower: new LowerLayers(job.lower.map((folder) => bytePath(folder))),
+    limits: job.limits,
+    keepOwners: job.keepOwners,
+    special: specialFiles(),
+  });
+  const reader = new TarReader(writer);
+  const hash = createHash('sha256');
+  let plain = 0;
+  try {
+    await readPlain(job.blob, (chunk) => {
+      // Also what follows the archive's end counts, which is never written but costs time.
+      plain += chunk.length;
+      if (plain > job.limits.bytes) throw new LayerError(`it unpacks to more than ${job.limits.bytes} bytes`);
+      hash.update(chunk);
+      reader.write(chunk);
+    });
+    reader.end();
+    const digest = `sha256:${hash.digest('hex')}`;
+    if (job.diffId !== undefined && digest !== job.diffId)
+      throw new LayerError(`its content has the digest ${digest}, the image says ${job.diffId}`);
+    writer.finish();
+  } catch (error) {
+    writer.abandon();
+    throw asLayerError(error);
+  }
+  return { bytes: writer.bytes, entries: writer.entries };
+}
+
+/** Reads a file, decompressed if it is compressed. What it is shows in its first bytes; media types are often wrong. */
+export async function readPlain(path: string, take: (chunk: Buffer) => void): Promise<void> {
+  const decompressor = decompressorFor(firstBytes(path));
+  let failure: unknown;
+  const consume = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
+    try {
+      for await (const chunk of chunks) take(chunk);
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  };
+  const file = createReadStream(path, { highWaterMark: CHUNK });
+  try {
+    await (decompressor === undefined ? pipeline(file, consume) : pipeline(file, decompressor, consume));
+  } catch (error) {
+    // A pipeline sometimes tells of the streams that it had to abort instead of the reason.
+    throw failure ?? error;
+  }
+}
+
+function decompressorFor(start: Buffer): Transform | undefined {
+  if (start[0] === 0x1f && start[1] === 0x8b) return zlib.createGunzip({ chunkSize: CHUNK });
+  if (start.length === 4 && start.readUInt32LE() === 0xfd2fb528) {
+    const { createZstdDecompress } = zlib as { createZstdDecompress?: (options: object) => Transform };
+    if (createZstdDecompress !== undefined) return createZstdDecompress({ chunkSize: CHUNK });
+    throw new LayerError(
+      `it is compressed with zstd, which Node ${process.versions.node} cannot read; use Node 22.15 or newer, or an image with gzip layers`,
+    );
+  }
+  return undefined;
+}
+
+function firstBytes(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const start = Buffer.alloc(4);
+    return start.subarray(0, readSync(file, start, 0, start.length, 0));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function asLayerError(error: unknown): Error {
+  if (error instanceof LayerError) return error;
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (error instanceof TarError) return new LayerError(message, { cause: error });
+  if (code?.startsWith('Z_') === true || code?.startsWith('ZSTD_') === true)
+    return new LayerError(`its compression is damaged (${message})`, { cause: error });
+  if (code === 'ENOSPC' || code === 'EDQUOT') return new LayerError('the disk is full; free some space', { cause: error });
+  return new LayerError(message, { cause: error });
+}

@@ -34,7 +34,7 @@ describe('ensurePki', () => {
     await ensurePki(directory, at(START));
     const files = await readdir(directory);
     const keys = files.filter((file) => file.endsWith('.key'));
-    expect(keys.length).toBe(7);
+    expect(keys.length).toBe(8);
     for (const key of keys) expect((await stat(join(directory, key))).mode & 0o777, key).toBe(0o600);
     expect(files.filter((file) => file.endsWith('.tmp'))).toEqual([]);
   });

@@ -13,6 +13,8 @@ export interface Pki {
   /** What we show to extension API servers. */
   frontProxyClient: CertificateFile;
   serving: CertificateFile;
+  /** What we show to nodes. */
+  kubeletClient: CertificateFile;
   admin: CertificateFile;
   serviceAccountKeys: KeyPair;
   /** The first one encrypts Secrets at rest, all of them decrypt. */
@@ -28,6 +30,8 @@ export interface PkiOptions {
 }
 
 export const FRONT_PROXY_COMMON_NAME = 'front-proxy-client';
+/** Nodes let in whoever shows a certificate with this name. */
+export const KUBELET_CLIENT_COMMON_NAME = 'kube-apiserver-kubelet-client';
 export const ADMIN_COMMON_NAME = 'kubernetes-admin';
 
 const STANDARD_NAMES = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local', 'localhost'];
@@ -51,17 +55,19 @@ export async function ensurePki(directory: string, options: PkiOptions): Promise
   ]);
   const names = [...new Set([...STANDARD_NAMES, ...(options.names ?? [])])].sort();
   const addresses = [...new Set([...STANDARD_ADDRESSES, ...(options.addresses ?? [])])].sort();
-  const [frontProxyClient, serving, admin] = await Promise.all([
+  const [frontProxyClient, serving, kubeletClient, admin] = await Promise.all([
     ensureLeaf(files, 'front-proxy-client', frontProxyAuthority, now, client(FRONT_PROXY_COMMON_NAME, [])),
     ensureLeaf(files, 'apiserver', authority, now, {
       subject: { commonName: 'kube-apiserver', organizations: [] },
       usages: ['digital signature', 'key encipherment', 'server auth'],
       alternativeNames: { dnsNames: names, addresses },
     }),
+    // A kubelet that asks us whether this user may gets the answer by the group.
+    ensureLeaf(files, 'apiserver-kubelet-client', authority, now, client(KUBELET_CLIENT_COMMON_NAME, ['system:masters'])),
     ensureLeaf(files, 'admin', authority, now, client(ADMIN_COMMON_NAME, ['system:masters'])),
   ]);
   await files.flush();
-  return { authority, frontProxyAuthority, frontProxyClient, serving, admin, serviceAccountKeys, encryptionKeys };
+  return { authority, frontProxyAuthority, frontProxyClient, serving, kubeletClient, admin, serviceAccountKeys, encryptionKeys };
 }
 
 type LeafTemplate = Pick<CertificateTemplate, 'subject' | 'usages' | 'alternativeNames'>;

@@ -39,7 +39,7 @@ export interface LogOptions {
 
 export interface NodeUsage {
   node: UsageSample;
-  pods: { namespace: string; name: string; containers: (UsageSample & { name: string })[] }[];
+  pods: { namespace: string; name: string; uid?: string; containers: (UsageSample & { name: string })[] }[];
 }
 
 export interface UsageSample {
@@ -47,5 +47,8 @@ export interface UsageSample {
   at: Date;
   windowSeconds: number;
   cpuNanocores: number;
+  /** All CPU time since `startedAt`; collectors that work out rates of their own need it. */
+  cpuNanoseconds?: number;
   memoryBytes: number;
+  startedAt?: Date;
 }

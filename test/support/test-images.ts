@@ -14,6 +14,8 @@ const BUSYBOX_PATHS = ['/usr/bin/busybox', '/bin/busybox'];
 /** `nobody` has no group entry with members; `app` is a member of `web`. */
 const PASSWD = 'root:x:0:0:root:/root:/bin/sh\napp:x:1000:1000:app:/home/app:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n';
 const GROUP = 'root:x:0:\napp:x:1000:\nweb:x:2000:app\nnogroup:x:65534:\n';
+/** The same files give the same digest. */
+const MADE_AT = new Date(0);
 const FOLDERS = ['bin', 'etc', 'root', 'home', 'home/app', 'tmp', 'var', 'usr', 'usr/bin'];
 
 export interface LayerFile {
@@ -120,7 +122,7 @@ export async function layerTar(files: LayerFile[]): Promise<Buffer> {
     entries.push(fileEntry(file));
   }
   const folderEntries = [...folders].sort().map((name): TarEntry => ({
-    header: { name: `${name}/`, type: 'directory', size: 0, mode: name === 'tmp' ? 0o1777 : 0o755 },
+    header: { name: `${name}/`, type: 'directory', size: 0, mtime: MADE_AT, mode: name === 'tmp' ? 0o1777 : 0o755 },
   }));
   return Buffer.from(await packTar([...folderEntries, ...entries]));
 }
@@ -141,9 +143,9 @@ export function digestOf(bytes: Buffer): string {
 }
 
 function fileEntry({ path, content, link, mode }: LayerFile): TarEntry {
-  if (link !== undefined) return { header: { name: path, type: 'symlink', linkname: link, size: 0, mode: 0o777 } };
+  if (link !== undefined) return { header: { name: path, type: 'symlink', linkname: link, size: 0, mode: 0o777, mtime: MADE_AT } };
   const body = Buffer.from(content ?? '');
-  return { header: { name: path, type: 'file', size: body.length, mode: mode ?? 0o644 }, body };
+  return { header: { name: path, type: 'file', size: body.length, mode: mode ?? 0o644, mtime: MADE_AT }, body };
 }
 
 function descriptor(mediaType: string, bytes: Buffer): object {

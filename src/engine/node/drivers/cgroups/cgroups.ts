@@ -21,6 +21,8 @@ export interface Cgroups {
   /** Kills all of its processes, below it too, and waits until they are gone. */
   kill(path: string): Promise<void>;
   stats(path: string): Promise<CgroupStats | undefined>;
+  /** Whether swap can be limited in this cgroup, which must be there. */
+  countsSwap(path: string): Promise<boolean>;
   /** How many processes the kernel has killed here for want of memory. */
   oomKills(path: string): Promise<number>;
   /** The names right below it, in any of the trees: container runtimes use more of them than we do. */
@@ -88,6 +90,11 @@ export function createCgroups(layout: CgroupLayout, clock: Clock = realClock): C
       return layout.version === 'v1'
         ? statsOfV1(folderOf('cpuacct', path), folderOf('memory', path))
         : statsOfV2(folderOf('unified', path));
+    },
+
+    async countsSwap(path) {
+      const file = layout.version === 'v1' ? 'memory.memsw.limit_in_bytes' : 'memory.swap.max';
+      return (await textOf(join(folderOf(memory, path), file))) !== undefined;
     },
 
     async oomKills(path) {

@@ -1,0 +1,224 @@
+import { realpathSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import type { Clock } from '../../../../lib/clock.ts';
+import { realClock } from '../../../../lib/clock.ts';
+import type { Image } from '../../images/images.ts';
+import { ShimError, type ProgramEnd, type Shim, type ShimProgram, type ShimProgramState } from '../../shim/shim.ts';
+import type { Cgroups } from '../cgroups/cgroups.ts';
+import { ContainerError, type ContainerEnd, type ContainerSpec, type Driver, type DriverContainer } from '../driver.ts';
+import { makeBundle, type BundleMaker } from './bundle.ts';
+import { removeOrphans } from './clean-up.ts';
+import { containerPlaces } from './container-places.ts';
+import { execInContainer } from './exec.ts';
+import { exists, machineFacts, type MachineFacts } from './machine-facts.ts';
+import { DEFAULT_PATH } from './model/command.ts';
+import { lastComplaint, startFailure } from './model/runtime-failure.ts';
+import { writtenPid } from './pid-file.ts';
+import { removeRoot } from './root-filesystem.ts';
+import { runDetached, runtimeArguments, runtimeCommand, runWithTerminal, type OciRuntime, type RuntimeState } from './runtime.ts';
+import { makeSandbox, unmakeSandbox } from './sandbox.ts';
+import { makeSystemRoot, type SystemRoot } from './system-root.ts';
+
+export interface OciDriverOptions {
+  shim: Shim;
+  /** Ours alone: bundles, root file systems and the runtime's records. */
+  dir: string;
+  /** One that works here: see probeRuntimes. */
+  runtime: OciRuntime;
+  cgroups: Cgroups;
+  /** Files and folders that built-in images run from (Node, the product), besides the machine's own programs. */
+  programs: string[];
+  /** Where profiles of type Localhost are. */
+  seccompFolder: string;
+  log?: { maxBytes: number; maxFiles: number };
+  clock?: Clock;
+}
+
+/** As the kubelet has it. */
+const DEFAULT_LOG = { maxBytes: 10 << 20, maxFiles: 5 };
+const DELETE_TIMEOUT_MS = 10_000;
+const DRIVER_LABEL = 'oci';
+
+export function createOciDriver(options: OciDriverOptions): Driver {
+  return new OciDriver(options);
+}
+
+class OciDriver implements Driver {
+  readonly name = 'oci';
+  readonly missingIsolation: readonly string[] = [];
+  readonly #options: OciDriverOptions;
+  readonly #shim: Shim;
+  readonly #cgroups: Cgroups;
+  readonly #clock: Clock;
+  readonly #places: ReturnType<typeof containerPlaces>;
+  readonly #runtime: RuntimeState;
+  #facts: Promise<MachineFacts> | undefined;
+  #systemRoot: Promise<SystemRoot> | undefined;
+
+  constructor(options: OciDriverOptions) {
+    this.#options = options;
+    this.#shim = options.shim;
+    this.#cgroups = options.cgroups;
+    this.#clock = options.clock ?? realClock;
+    // The kernel tells mount points by their real path.
+    this.#places = containerPlaces(realpathSync(options.dir));
+    this.#runtime = { runtime: options.runtime, stateFolder: this.#places.state };
+  }
+
+  cannotRun(_image: Image): undefined {
+    return undefined;
+  }
+
+  async prepareSandbox(sandbox: Parameters<Driver['prepareSandbox']>[0]): Promise<void> {
+    await makeSandbox(this.#places.pod(sandbox.pod.uid), sandbox, this.#cgroups);
+  }
+
+  async start(spec: ContainerSpec): Promise<{ startedAt: Date }> {
+    const { folder } = this.#places.container(spec.id);
+    if (await exists(folder)) {
+      // An agent before this one got here: the container is there, or its start was cut short.
+      const known = (await this.#shim.list()).find(({ id }) => id === spec.id);
+      if (known) return { startedAt: known.startedAt };
+      await this.#undo(spec.id);
+    }
+    try {
+      await makeBundle(await this.#bundleMaker(), spec);
+      return { startedAt: spec.terminal ? await this.#runWithTerminal(spec) : await this.#runDetached(spec) };
+    } catch (error) {
+      const failure = await this.#failureOf(spec, error);
+      await this.#forget(spec.id);
+      await this.#undo(spec.id);
+      throw failure;
+    }
+  }
+
+  async list(): Promise<DriverContainer[]> {
+    const ours = (await this.#shim.list()).filter(({ labels }) => labels['driver'] === DRIVER_LABEL);
+    return Promise.all(ours.map((state) => this.#described(state)));
+  }
+
+  async ended(id: string): Promise<ContainerEnd> {
+    return this.#withOom(id, await this.#shim.ended(id));
+  }
+
+  async signal(id: string, signal: NodeJS.Signals): Promise<void> {
+    if (signal === 'SIGKILL') await this.#cgroups.kill(this.#places.container(id).cgroup);
+    else await this.#shim.signal(id, signal);
+  }
+
+  exec(id: string, command: Parameters<Driver['exec']>[1]): ReturnType<Driver['exec']> {
+    return execInContainer(this.#shim, this.#runtime, this.#places.container(id), id, command);
+  }
+
+  attach(id: string): ReturnType<Driver['attach']> {
+    return this.#shim.attach(id);
+  }
+
+  async stats(id: string): ReturnType<Driver['stats']> {
+    const stats = await this.#cgroups.stats(this.#places.container(id).cgroup);
+    return stats && { ...stats, at: new Date(this.#clock.now()) };
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#undo(id);
+    // Last: for as long as the shim knows the container, the next agent finds it and removes it again.
+    await this.#forget(id);
+  }
+
+  async removeSandbox(podUid: string): Promise<void> {
+    await unmakeSandbox(this.#places.pod(podUid), this.#cgroups);
+  }
+
+  async cleanUp(livePodUids: ReadonlySet<string>): Promise<void> {
+    const known = (await this.#shim.list()).filter(({ labels }) => labels['driver'] === DRIVER_LABEL).map(({ id }) => id);
+    await removeOrphans({
+      places: this.#places,
+      cgroups: this.#cgroups,
+      livePodUids,
+      knownToShim: new Set(known),
+      removeContainer: (id) => this.remove(id),
+      removeSandbox: (uid) => this.removeSandbox(uid),
+    });
+  }
+
+  async #bundleMaker(): Promise<BundleMaker> {
+    const { seccompFolder, programs } = this.#options;
+    this.#facts ??= machineFacts(this.#cgroups, this.#places.cgroup);
+    const systemRoot = (): Promise<SystemRoot> => (this.#systemRoot ??= makeSystemRoot(this.#places.systemRoot, programs));
+    return { places: this.#places, facts: await this.#facts, seccompFolder, systemRoot };
+  }
+
+  async #runDetached(spec: ContainerSpec): Promise<Date> {
+    const { folder: bundle, pidFile, runtimeLog: log } = this.#places.container(spec.id);
+    const argv = runDetached(this.#runtime, { id: spec.id, bundle, pidFile, log });
+    const { startedAt } = await this.#shim.start({ ...this.#program(spec, argv), pidFile });
+    return startedAt;
+  }
+
+  async #runWithTerminal(spec: ContainerSpec): Promise<Date> {
+    const { folder: bundle, pidFile, runtimeLog: log } = this.#places.container(spec.id);
+    const argv = runWithTerminal(this.#runtime, { id: spec.id, bundle, pidFile, log });
+    const { startedAt } = await this.#shim.start(this.#program(spec, argv));
+    if ((await writtenPid(pidFile, this.#shim.ended(spec.id))) === undefined)
+      throw new ShimError('StartFailed', `${this.#runtime.runtime.name} ended before the container ran`);
+    return startedAt;
+  }
+
+  #program({ id, pod, name, attempt, terminal, stdin, stdinOnce, logPath }: ContainerSpec, argv: string[]): ShimProgram {
+    return {
+      id,
+      argv,
+      env: { PATH: DEFAULT_PATH },
+      cwd: '/',
+      terminal,
+      stdin,
+      stdinOnce,
+      log: { path: logPath, ...(this.#options.log ?? DEFAULT_LOG) },
+      labels: { driver: DRIVER_LABEL, namespace: pod.namespace, pod: pod.name, uid: pod.uid, container: name, attempt: String(attempt) },
+    };
+  }
+
+  async #failureOf({ id }: ContainerSpec, error: unknown): Promise<ContainerError> {
+    if (error instanceof ContainerError) return error;
+    const message = error instanceof Error ? error.message : String(error);
+    const complaint = lastComplaint(await readFile(this.#places.container(id).runtimeLog, 'utf8').catch(() => ''));
+    if (complaint) return startFailure(this.#runtime.runtime.name, complaint);
+    return new ContainerError('RunContainerError', message, undefined, { cause: error });
+  }
+
+  async #described(state: ShimProgramState): Promise<DriverContainer> {
+    const { id, labels, startedAt, end } = state;
+    const pod = { namespace: labels['namespace'], name: labels['pod'], uid: labels['uid'] };
+    const container = { id, pod, name: labels['container'], attempt: Number(labels['attempt']), startedAt };
+    return end ? { ...container, end: await this.#withOom(id, end) } : container;
+  }
+
+  /** As other runtimes see it: whoever of its processes was killed for want of memory, the container failed because of that. */
+  async #withOom(id: string, end: ProgramEnd): Promise<ContainerEnd> {
+    const oomKilled = end.exitCode !== 0 && (await this.#cgroups.oomKills(this.#places.container(id).cgroup)) > 0;
+    return { ...end, oomKilled };
+  }
+
+  /** Ends whatever still runs of a container and takes away everything but the shim's record. Any part of it may be missing. */
+  async #undo(id: string): Promise<void> {
+    const { cgroup, folder } = this.#places.container(id);
+    await this.#cgroups.kill(cgroup);
+    await this.#deleteRecord(id);
+    await this.#cgroups.remove(cgroup);
+    await removeRoot(folder);
+  }
+
+  async #deleteRecord(id: string): Promise<void> {
+    const { runtime, stateFolder } = this.#runtime;
+    // The sandbox of runsc is a process of its own; the others leave a folder of that name.
+    if (runtime.name !== 'runsc' && !(await exists(`${stateFolder}/${id}`))) return;
+    await mkdir(stateFolder, { recursive: true });
+    await runtimeCommand([...runtimeArguments(this.#runtime), 'delete', '--force', id], DELETE_TIMEOUT_MS);
+  }
+
+  async #forget(id: string): Promise<void> {
+    await this.#shim.forget(id).catch((error: unknown) => {
+      if (!(error instanceof ShimError) || error.code !== 'NotFound') throw error;
+    });
+  }
+}

@@ -1,0 +1,150 @@
+import { accessSync, constants } from 'node:fs';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { release } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { newUid } from '../../../../lib/ids.ts';
+import type { Cgroups } from '../cgroups/cgroups.ts';
+import type { ContainerSpec } from '../driver.ts';
+import { makeBundle } from './bundle.ts';
+import { containerPlaces } from './container-places.ts';
+import { machineFacts } from './machine-facts.ts';
+import { removeRoot } from './root-filesystem.ts';
+import { runtimeArguments, runtimeCommand, type OciRuntime, type OciRuntimeName } from './runtime.ts';
+import { makeSandbox, unmakeSandbox } from './sandbox.ts';
+import { makeSystemRoot } from './system-root.ts';
+
+export interface ProbeOptions {
+  /** The driver's own folder, where the result is kept: probing starts a container, which is slow. */
+  dir: string;
+  cgroups: Cgroups | undefined;
+  /** Why there are none. */
+  cgroupsMissing?: string;
+  /** Where programs are looked for. */
+  path?: string;
+  userId?: number;
+}
+
+export interface ProbeResult {
+  runtime?: OciRuntime;
+  /** Those that do not work, with the reason. */
+  tried: { name: OciRuntimeName; why: string }[];
+}
+
+const RUNTIMES: OciRuntimeName[] = ['runc', 'crun', 'runsc'];
+/** Folders that a PATH may lack. */
+const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** The first runtime that really runs a container here, with everything that ours are made of: layers, limits, filter. */
+export async function probeRuntimes(options: ProbeOptions): Promise<ProbeResult> {
+  const refused = refusal(options);
+  if (refused) return { tried: RUNTIMES.map((name) => ({ name, why: refused })) };
+  await mkdir(options.dir, { recursive: true, mode: 0o700 });
+  const places = containerPlaces(options.dir);
+  const tried: ProbeResult['tried'] = [];
+  for (const name of RUNTIMES) {
+    const path = findProgram(name, options.path ?? process.env['PATH'] ?? '');
+    if (!path) {
+      tried.push({ name, why: 'it is not installed' });
+      continue;
+    }
+    const key = await probeKey(path, options.cgroups!);
+    const why = (await rememberedKey(places.probeResult)) === key ? undefined : await failureOf({ name, path }, options);
+    if (why !== undefined) {
+      tried.push({ name, why });
+      continue;
+    }
+    await writeFile(places.probeResult, JSON.stringify({ key }));
+    return { runtime: { name, path }, tried };
+  }
+  return { tried };
+}
+
+function refusal({ userId = process.getuid?.() ?? -1, cgroups, cgroupsMissing }: ProbeOptions): string | undefined {
+  if (process.platform !== 'linux') return `containers need Linux, this is ${process.platform}`;
+  if (userId !== 0) return 'containers with limits and networks of their own need root';
+  return cgroups ? undefined : (cgroupsMissing ?? 'there are no cgroups');
+}
+
+function findProgram(name: string, path: string): string | undefined {
+  return [...path.split(delimiter), ...SYSTEM_FOLDERS].map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the answer depends on: the program, the kernel, and how cgroups are mounted. */
+async function probeKey(path: string, cgroups: Cgroups): Promise<string> {
+  const { mtimeMs, size } = await stat(path);
+  return [path, mtimeMs, size, release(), cgroups.version].join(' ');
+}
+
+async function rememberedKey(file: string): Promise<string | undefined> {
+  try {
+    return (JSON.parse(await readFile(file, 'utf8')) as { key?: string }).key;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined when a container ran to its end. */
+async function failureOf(runtime: OciRuntime, { dir, cgroups }: ProbeOptions): Promise<string | undefined> {
+  const places = containerPlaces(join(dir, `probe-${runtime.name}`));
+  const uid = newUid();
+  const spec = probeContainer(uid);
+  const { folder, cgroup } = places.container(spec.id);
+  const pod = places.pod(uid);
+  const command = runtimeArguments({ runtime, stateFolder: places.state });
+  try {
+    await makeSandbox(pod, { pod: spec.pod, limits: spec.limits }, cgroups!);
+    const facts = await machineFacts(cgroups!, places.cgroup);
+    await makeBundle({ places, facts, seccompFolder: dir, systemRoot: () => makeSystemRoot(places.systemRoot, []) }, spec);
+    const { exitCode, output } = await runtimeCommand([...command, 'run', '--bundle', folder, spec.id], PROBE_TIMEOUT_MS);
+    return exitCode === 0 ? undefined : output.trim() || `exit code ${exitCode}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await cgroups!.kill(cgroup);
+    await runtimeCommand([...command, 'delete', '--force', spec.id], PROBE_TIMEOUT_MS).catch(() => undefined);
+    await removeRoot(folder);
+    await unmakeSandbox(pod, cgroups!);
+    await cgroups!.remove(places.cgroup);
+    await rm(join(dir, `probe-${runtime.name}`), { recursive: true, force: true });
+  }
+}
+
+function probeContainer(uid: string): ContainerSpec {
+  const name = 'tenantry.dev/tools';
+  return {
+    id: `${uid}.probe.0`,
+    pod: { namespace: 'tenantry', name: 'probe', uid },
+    name: 'probe',
+    attempt: 0,
+    image: { name, id: name, root: { builtIn: 'tools' }, config: { entrypoint: [], cmd: ['true'], env: [], workingDir: '', user: '' } },
+    env: {},
+    hostname: 'probe',
+    user: { groups: [], mustNotBeRoot: false },
+    mounts: [],
+    limits: { cpuShares: 512, cpuMillis: 1000, memoryBytes: 256 << 20, pids: 64 },
+    security: {
+      privileged: false,
+      readOnlyRoot: false,
+      allowPrivilegeEscalation: false,
+      addCapabilities: [],
+      dropCapabilities: [],
+      seccomp: { type: 'RuntimeDefault' },
+      hostPid: false,
+      hostIpc: false,
+    },
+    terminal: false,
+    stdin: false,
+    stdinOnce: false,
+    logPath: '/dev/null',
+  };
+}

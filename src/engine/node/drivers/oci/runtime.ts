@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+
+export type OciRuntimeName = 'runc' | 'crun' | 'runsc';
+
+/** A program that runs OCI bundles. */
+export interface OciRuntime {
+  name: OciRuntimeName;
+  path: string;
+}
+
+/** Where one data directory keeps the runtime's own records. */
+export interface RuntimeState {
+  runtime: OciRuntime;
+  stateFolder: string;
+}
+
+export interface RuntimeResult {
+  exitCode: number;
+  output: string;
+}
+
+/** The beginning of every command line. `log`: where complaints go, apart from what the container itself says. */
+export function runtimeArguments({ runtime, stateFolder }: RuntimeState, log?: string): string[] {
+  const args = [runtime.path, '--root', stateFolder];
+  if (log) args.push('--log', log, '--log-format', 'json');
+  return args;
+}
+
+/** Leaves the container behind and exits: its parent is then whoever is the subreaper. */
+export function runDetached(state: RuntimeState, container: { id: string; bundle: string; pidFile: string; log: string }): string[] {
+  const { id, bundle, pidFile, log } = container;
+  return [...runtimeArguments(state, log), 'run', '--detach', '--bundle', bundle, '--pid-file', pidFile, id];
+}
+
+/** Stays with the container, between its terminal and ours. `--keep`: cgroup and record stay for us to look at after the end. */
+export function runWithTerminal(state: RuntimeState, container: { id: string; bundle: string; pidFile: string; log: string }): string[] {
+  const { id, bundle, pidFile, log } = container;
+  const keep = state.runtime.name === 'runsc' ? [] : ['--keep'];
+  return [...runtimeArguments(state, log), 'run', ...keep, '--bundle', bundle, '--pid-file', pidFile, id];
+}
+
+export function runExec(state: RuntimeState, exec: { id: string; process: string; pidFile: string; log: string }): string[] {
+  const { id, process, pidFile, log } = exec;
+  return [...runtimeArguments(state, log), 'exec', '--process', process, '--pid-file', pidFile, id];
+}
+
+/** Runs a short command of the runtime to its end. Rejects when it cannot be started or takes too long. */
+export function runtimeCommand(argv: string[], timeoutMs: number): Promise<RuntimeResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(argv[0], argv.slice(1), { stdio: ['ignore', 'pipe', 'pipe'], timeout: timeoutMs, killSignal: 'SIGKILL' });
+    let output = '';
+    const collect = (chunk: Buffer): void => void (output = (output + chunk.toString()).slice(-4000));
+    child.stdout.on('data', collect);
+    child.stderr.on('data', collect);
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (signal) reject(new Error(`Cannot run "${argv[0]}": ended by ${signal} after at most ${timeoutMs} ms; it said: ${output.trim()}`));
+      else resolve({ exitCode: code ?? 0, output });
+    });
+  });
+}

@@ -1,0 +1,102 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { accessSync, closeSync, constants, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { constants as osConstants } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { ShimError, type TransientProgram } from '../shim.ts';
+import type { Reaper } from '../system/reaper.ts';
+import type { ExitStatus, SystemCalls } from '../system/system-calls.ts';
+import { openStdio, type ProgramEnds, type Stdio } from './stdio.ts';
+
+export interface LaunchTools {
+  /** Undefined on platforms that lack them. */
+  calls?: SystemCalls;
+  reaper?: Reaper;
+}
+
+export interface Launched {
+  pid: number;
+  ends: ProgramEnds;
+  exited: Promise<ExitStatus>;
+  /** Its descriptor 3, when asked for. */
+  ready?: Socket;
+}
+
+/** Opening a terminal makes it the controlling one of a session that has none; only then Ctrl-C and the shell's job control work. */
+const TAKE_TERMINAL = 'exec 3<>"$0" 3>&-; exec "$@"';
+
+/** Starts a program in a session of its own. Rejects with a ShimError. */
+export async function launch(program: TransientProgram, tools: LaunchTools, options: { readyPipe?: boolean } = {}): Promise<Launched> {
+  checkFolder(program.cwd);
+  const stdio = opened(() => openStdio(tools.calls, program));
+  const ready = options.readyPipe ? tools.calls?.pipe() : undefined;
+  try {
+    const child = started(program, [...stdio.forChild, ...(ready === undefined ? [] : [ready.write])], stdio.terminal);
+    if (child.pid === undefined) throw await startError(child, program);
+    const left = tools.reaper?.leaveToNode(child.pid);
+    const exited = new Promise<ExitStatus>((resolve) => {
+      child.once('exit', (code, signal) => {
+        left?.ended();
+        resolve({ code, signal: signal === null ? null : osConstants.signals[signal] });
+      });
+    });
+    if (ready !== undefined) closeSync(ready.write);
+    return {
+      pid: child.pid,
+      ends: stdio.take(child),
+      exited,
+      ready: ready && new Socket({ fd: ready.read, readable: true, writable: false }),
+    };
+  } catch (error) {
+    stdio.drop();
+    if (ready !== undefined) [ready.read, ready.write].forEach((fd) => closeSync(fd));
+    throw error;
+  }
+}
+
+function started(program: TransientProgram, stdio: Stdio['forChild'], terminal: string | undefined): ChildProcess {
+  const [command, ...rest] = terminal === undefined ? program.argv : ['/bin/sh', '-c', TAKE_TERMINAL, terminal, ...program.argv];
+  // The shell that takes the terminal could not tell us about a command that is not there.
+  if (terminal !== undefined) checkCommand(program);
+  try {
+    return spawn(command, rest, { cwd: program.cwd, env: program.env, stdio, detached: true, ...program.user });
+  } catch (error) {
+    throw asShimError(error, program);
+  }
+}
+
+function startError(child: ChildProcess, program: TransientProgram): Promise<ShimError> {
+  return new Promise((resolve) => void child.once('error', (error) => resolve(asShimError(error, program))));
+}
+
+function asShimError(error: unknown, { argv }: TransientProgram): ShimError {
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === 'ENOENT') return new ShimError('CommandNotFound', `Cannot start "${argv[0]}": there is no such program`, { cause: error });
+  if (code === 'EACCES') return new ShimError('NotExecutable', `Cannot start "${argv[0]}": it may not be executed`, { cause: error });
+  return new ShimError('StartFailed', `Cannot start "${argv[0]}": ${(error as Error).message}`, { cause: error });
+}
+
+function opened<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    throw new ShimError('StartFailed', (error as Error).message, { cause: error });
+  }
+}
+
+/** A missing folder would be reported as a missing program. */
+function checkFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  throw new ShimError('StartFailed', `Cannot start in "${path}": there is no such folder`);
+}
+
+function checkCommand({ argv: [command], env }: TransientProgram): void {
+  const places = command.includes('/') ? [command] : (env.PATH ?? '/usr/bin:/bin').split(delimiter).map((folder) => join(folder, command));
+  const found = places.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  if (found.length === 0) throw new ShimError('CommandNotFound', `Cannot start "${command}": there is no such program`);
+  try {
+    found.forEach((path) => accessSync(path, constants.X_OK));
+  } catch (error) {
+    throw new ShimError('NotExecutable', `Cannot start "${command}": it may not be executed`, { cause: error });
+  }
+}

@@ -1,0 +1,113 @@
+import { chmodSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import type { Clock, Timer } from '../../../../lib/clock.ts';
+import { Programs } from '../program/programs.ts';
+import { Records } from '../program/records.ts';
+import { prepareShimFolder, recordsFolder, socketPath } from '../shim-paths.ts';
+import { Reaper } from '../system/reaper.ts';
+import { loadSystemCalls } from '../system/system-calls.ts';
+import { ShimConnection } from './shim-connection.ts';
+import { holdShimLock } from './shim-lock.ts';
+
+export interface ShimServerOptions {
+  /** The node's folder. */
+  dir: string;
+  clock: Clock;
+  warn: (message: string) => void;
+  /** How long it stays without clients and running programs. */
+  idleMs?: number;
+}
+
+export interface ShimServer {
+  /** Resolves when nobody needs it any more: no program runs, and no client has come for a while. */
+  finished: Promise<void>;
+  /** From now on it does not wait for clients: it finishes with its last program. */
+  finishWhenIdle(): void;
+}
+
+const IDLE_MS = 30_000;
+
+/** Undefined when another shim serves this folder already. */
+export async function startShimServer(options: ShimServerOptions): Promise<ShimServer | undefined> {
+  const { dir, clock, warn } = options;
+  const calls = await loadSystemCalls(warn);
+  prepareShimFolder(dir);
+  if (!holdShimLock(dir, calls)) return undefined;
+  const reaper = calls && new Reaper(calls);
+  reaper?.start();
+  const lifetime = new Lifetime(clock, options.idleMs ?? IDLE_MS, () => programs.runningCount);
+  const programs = new Programs({ records: new Records(recordsFolder(dir)), calls, reaper, clock, warn, onChange: () => lifetime.check() });
+  await programs.recover();
+  const server = createServer((socket) => {
+    lifetime.clientCame();
+    socket.once('close', () => lifetime.clientLeft());
+    // oxlint-disable-next-line no-new -- lives as long as its socket
+    new ShimConnection(socket, { programs, calls, reaper, clock, warn, onEndIfIdle: () => lifetime.finishWhenIdle() });
+  });
+  await listen(server, socketPath(dir));
+  lifetime.check();
+  return {
+    finished: lifetime.finished.then(() => {
+      server.close();
+      rmSync(socketPath(dir), { force: true });
+    }),
+    finishWhenIdle: () => lifetime.finishWhenIdle(),
+  };
+}
+
+/** Decides when the shim has nothing left to do. */
+class Lifetime {
+  readonly finished: Promise<void>;
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #running: () => number;
+  #finish = () => {};
+  #clients = 0;
+  #impatient = false;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, idleMs: number, running: () => number) {
+    this.#clock = clock;
+    this.#idleMs = idleMs;
+    this.#running = running;
+    this.finished = new Promise((resolve) => (this.#finish = resolve));
+  }
+
+  clientCame(): void {
+    this.#clients++;
+    // Somebody wants it again.
+    this.#impatient = false;
+    this.check();
+  }
+
+  clientLeft(): void {
+    this.#clients--;
+    this.check();
+  }
+
+  finishWhenIdle(): void {
+    this.#impatient = true;
+    this.check();
+  }
+
+  check(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.#clients > 0 || this.#running() > 0) return;
+    if (this.#impatient) this.#finish();
+    else this.#timer = this.#clock.setTimer(this.#idleMs, this.#finish);
+  }
+}
+
+function listen(server: Server, path: string): Promise<void> {
+  // Ours to remove: whoever made it is not alive, or we would not hold the lock.
+  rmSync(path, { force: true });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    // Until the next line nobody else gets at it either: the folder is private.
+    server.listen(path, () => {
+      chmodSync(path, 0o600);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,33 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { build } from 'esbuild';
+
+let built: Promise<string> | undefined;
+
+/**
+ * The shim as a program that Node can run, made from the sources that are tested. It lies below node_modules because that is where
+ * it finds the packages it uses. Built once per test file and removed when the tests have ended.
+ */
+export function builtShim(): Promise<string> {
+  built ??= buildShim();
+  return built;
+}
+
+async function buildShim(): Promise<string> {
+  const cache = resolve('node_modules/.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(`${cache}/tenantry-shim-`);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const program = `${folder}/shim.mjs`;
+  await build({
+    entryPoints: ['src/main/shim.ts'],
+    outfile: program,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+  });
+  return program;
+}

@@ -31,7 +31,7 @@ export async function makeBundle(maker: BundleMaker, spec: ContainerSpec): Promi
     user: await userOf(spec, root, system),
     ...(await sharedByPod(maker.places, spec)),
     system: system?.mounts ?? [],
-    defaultPath: system?.defaultPath,
+    programFolder: system?.programFolder,
     capabilities: maker.facts.capabilities,
     machine: maker.facts.resources,
     localProfile,

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { containerPlaces, isContainerId, parseContainerId } from './container-places.ts';
 
@@ -18,4 +21,13 @@ test('containerPlaces puts a container below its Pod in the kernel, and below th
 
 test('containerPlaces keeps two data directories apart in the kernel', () => {
   expect(containerPlaces('/a').cgroup).not.toBe(containerPlaces('/b').cgroup);
+});
+
+test('consoleSocket is short enough for the kernel, however deep the data directory is', async () => {
+  const deep = join(mkdtempSync(join(tmpdir(), 'places-')), 'x'.repeat(120));
+  const socket = await containerPlaces(deep).consoleSocket('u1.web.0');
+  expect(Buffer.byteLength(socket)).toBeLessThanOrEqual(107);
+  expect(statSync(dirname(socket)).mode & 0o777).toBe(0o700);
+  rmSync(dirname(socket), { recursive: true });
+  rmSync(dirname(deep), { recursive: true });
 });

@@ -1,5 +1,10 @@
 import { createHash } from 'node:crypto';
+import { lstat, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+/** The kernel takes 107 bytes. */
+const MOST_SOCKET_PATH_BYTES = 100;
 
 /** Where everything of one data directory is: on disk below `dir`, in the kernel below one cgroup. */
 export interface ContainerPlaces {
@@ -12,6 +17,8 @@ export interface ContainerPlaces {
   /** Of all Pods of this data directory. */
   cgroup: string;
   container(id: string): ContainerPlace;
+  /** A path short enough for a socket, in a folder that is there and nobody else's. */
+  consoleSocket(id: string): Promise<string>;
   pod(uid: string): PodPlace;
 }
 
@@ -40,7 +47,7 @@ export interface ContainerName {
 
 export function containerPlaces(dir: string): ContainerPlaces {
   // Two data directories on one machine never meet in the kernel.
-  const cgroup = `/tenantry-${createHash('sha256').update(dir).digest('hex').slice(0, 12)}`;
+  const cgroup = `/tenantry-${hashOf(dir).slice(0, 12)}`;
   const pod = (uid: string): PodPlace => {
     const folder = join(dir, 'pods', uid);
     return { folder, sharedMemory: join(folder, 'shm'), ipcNamespace: join(folder, 'ipc'), cgroup: `${cgroup}/pod${uid}` };
@@ -53,6 +60,13 @@ export function containerPlaces(dir: string): ContainerPlaces {
     probeResult: join(dir, 'runtime.json'),
     cgroup,
     pod,
+    async consoleSocket(id) {
+      const name = `${hashOf(id).slice(0, 12)}.sock`;
+      const near = join(dir, 'consoles');
+      const folder = near.length + name.length < MOST_SOCKET_PATH_BYTES ? near : join(tmpdir(), `tenantry-${hashOf(near).slice(0, 16)}`);
+      await makePrivateFolder(folder);
+      return join(folder, name);
+    },
     container(id) {
       const { podUid, name, attempt } = parseContainerId(id);
       const folder = join(dir, 'containers', id);
@@ -66,6 +80,18 @@ export function containerPlaces(dir: string): ContainerPlaces {
       };
     },
   };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** In a folder for all, another user may have been there first. */
+async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const info = await lstat(folder);
+  if (!info.isDirectory() || info.uid !== process.getuid?.())
+    throw new Error(`Cannot use "${folder}": it belongs to another user; remove it, or use a data directory with a shorter path.`);
 }
 
 const ID = /^([A-Za-z0-9-]+)\.([A-Za-z0-9-]+)\.(\d+)$/;

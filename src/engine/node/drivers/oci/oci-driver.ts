@@ -13,9 +13,8 @@ import { execInContainer } from './exec.ts';
 import { exists, machineFacts, type MachineFacts } from './machine-facts.ts';
 import { DEFAULT_PATH } from './model/command.ts';
 import { lastComplaint, startFailure } from './model/runtime-failure.ts';
-import { writtenPid } from './pid-file.ts';
 import { removeRoot } from './root-filesystem.ts';
-import { runDetached, runtimeArguments, runtimeCommand, runWithTerminal, type OciRuntime, type RuntimeState } from './runtime.ts';
+import { runDetached, runtimeArguments, runtimeCommand, type OciRuntime, type RuntimeState } from './runtime.ts';
 import { makeSandbox, unmakeSandbox } from './sandbox.ts';
 import { makeSystemRoot, type SystemRoot } from './system-root.ts';
 
@@ -83,7 +82,7 @@ class OciDriver implements Driver {
     }
     try {
       await makeBundle(await this.#bundleMaker(), spec);
-      return { startedAt: spec.terminal ? await this.#runWithTerminal(spec) : await this.#runDetached(spec) };
+      return { startedAt: await this.#run(spec) };
     } catch (error) {
       const failure = await this.#failureOf(spec, error);
       await this.#forget(spec.id);
@@ -148,19 +147,11 @@ class OciDriver implements Driver {
     return { places: this.#places, facts: await this.#facts, seccompFolder, systemRoot };
   }
 
-  async #runDetached(spec: ContainerSpec): Promise<Date> {
+  async #run(spec: ContainerSpec): Promise<Date> {
     const { folder: bundle, pidFile, runtimeLog: log } = this.#places.container(spec.id);
-    const argv = runDetached(this.#runtime, { id: spec.id, bundle, pidFile, log });
-    const { startedAt } = await this.#shim.start({ ...this.#program(spec, argv), pidFile });
-    return startedAt;
-  }
-
-  async #runWithTerminal(spec: ContainerSpec): Promise<Date> {
-    const { folder: bundle, pidFile, runtimeLog: log } = this.#places.container(spec.id);
-    const argv = runWithTerminal(this.#runtime, { id: spec.id, bundle, pidFile, log });
-    const { startedAt } = await this.#shim.start(this.#program(spec, argv));
-    if ((await writtenPid(pidFile, this.#shim.ended(spec.id))) === undefined)
-      throw new ShimError('StartFailed', `${this.#runtime.runtime.name} ended before the container ran`);
+    const terminal = spec.terminal ? { consoleSocket: await this.#places.consoleSocket(spec.id) } : {};
+    const argv = runDetached(this.#runtime, { id: spec.id, bundle, pidFile, log, ...terminal });
+    const { startedAt } = await this.#shim.start({ ...this.#program(spec, argv), pidFile, ...terminal });
     return startedAt;
   }
 

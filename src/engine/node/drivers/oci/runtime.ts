@@ -26,17 +26,19 @@ export function runtimeArguments({ runtime, stateFolder }: RuntimeState, log?: s
   return args;
 }
 
-/** Leaves the container behind and exits: its parent is then whoever is the subreaper. */
-export function runDetached(state: RuntimeState, container: { id: string; bundle: string; pidFile: string; log: string }): string[] {
-  const { id, bundle, pidFile, log } = container;
-  return [...runtimeArguments(state, log), 'run', '--detach', '--bundle', bundle, '--pid-file', pidFile, id];
+export interface ContainerFiles {
+  id: string;
+  bundle: string;
+  pidFile: string;
+  log: string;
+  /** Where the terminal is handed over, for a container that has one. */
+  consoleSocket?: string;
 }
 
-/** Stays with the container, between its terminal and ours. `--keep`: cgroup and record stay for us to look at after the end. */
-export function runWithTerminal(state: RuntimeState, container: { id: string; bundle: string; pidFile: string; log: string }): string[] {
-  const { id, bundle, pidFile, log } = container;
-  const keep = state.runtime.name === 'runsc' ? [] : ['--keep'];
-  return [...runtimeArguments(state, log), 'run', ...keep, '--bundle', bundle, '--pid-file', pidFile, id];
+/** Leaves the container behind and exits: its parent is then whoever is the subreaper. */
+export function runDetached(state: RuntimeState, { id, bundle, pidFile, log, consoleSocket }: ContainerFiles): string[] {
+  const terminal = consoleSocket ? ['--console-socket', consoleSocket] : [];
+  return [...runtimeArguments(state, log), 'run', '--detach', '--bundle', bundle, '--pid-file', pidFile, ...terminal, id];
 }
 
 export function runExec(state: RuntimeState, exec: { id: string; process: string; pidFile: string; log: string }): string[] {

@@ -1,7 +1,6 @@
 import { chmod, lstat, mkdir, readlink, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../driver.ts';
-import { DEFAULT_PATH } from './model/command.ts';
 
 /** What programs of the machine need of it. Folders with secrets (/etc/ssl/private) are left out, and so is everything not named. */
 const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
@@ -29,7 +28,8 @@ const OWN_FOLDERS = ['etc', 'root', 'home', 'run', 'tmp', 'var', 'var/tmp', 'opt
 export interface SystemRoot {
   layer: string;
   mounts: Mount[];
-  defaultPath: string;
+  /** Where Node is. */
+  programFolder: string;
 }
 
 /** `programs`: files and folders of the product, shown at the paths they have on the machine. Can be made again over an old one. */
@@ -44,15 +44,11 @@ export async function makeSystemRoot(layer: string, programs: string[]): Promise
   }
   const shown = mounts.map(({ target }) => target);
   for (const program of programs) if (!shown.some((folder) => program.startsWith(`${folder}/`))) mounts.push(readOnly(program));
-  return { layer, mounts, defaultPath: pathWith(dirname(process.execPath)) };
+  return { layer, mounts, programFolder: dirname(process.execPath) };
 }
 
 function readOnly(path: string): Mount {
   return { source: path, target: path, readOnly: true };
-}
-
-function pathWith(folder: string): string {
-  return DEFAULT_PATH.split(':').includes(folder) ? DEFAULT_PATH : `${DEFAULT_PATH}:${folder}`;
 }
 
 async function kindOf(path: string): Promise<'link' | 'there' | 'absent'> {

@@ -40,6 +40,13 @@ describe('environment', () => {
     expect(environment({ ...spec, terminal: true }, image())).toContain('TERM=xterm');
   });
 
+  it.each([
+    ['after the others', '/opt/node/bin', 'PATH=/a:/opt/node/bin'],
+    ['once', '/a', 'PATH=/a'],
+  ])('searches the folder of programs %s', (_, folder, expected) => {
+    expect(environment(spec, image({ env: ['PATH=/a'] }), folder)).toContain(expected);
+  });
+
   it('takes the Pod’s word over the image’s, and the image’s over the default', () => {
     const variables = environment(
       { ...spec, env: { B: 'pod', HOSTNAME: 'mine' } },

@@ -12,19 +12,24 @@ export function commandLine({ command, args }: Pick<ContainerSpec, 'command' | '
   return line;
 }
 
-/** `NAME=value`, the Pod's over the image's over what every container has. */
+/** `NAME=value`, the Pod's over the image's over what every container has. `programFolder`: where else programs are found, last. */
 export function environment(
   { env, hostname, terminal }: Pick<ContainerSpec, 'env' | 'hostname' | 'terminal'>,
   image: ImageConfig,
-  defaultPath = DEFAULT_PATH,
+  programFolder?: string,
 ): string[] {
-  const all = new Map<string, string>([['PATH', defaultPath]]);
+  const all = new Map<string, string>([['PATH', DEFAULT_PATH]]);
   if (terminal) all.set('TERM', 'xterm');
   all.set('HOSTNAME', hostname);
   for (const variable of image.env) {
     const equals = variable.indexOf('=');
     if (equals > 0) all.set(variable.slice(0, equals), variable.slice(equals + 1));
   }
+  if (programFolder) all.set('PATH', pathWith(all.get('PATH') ?? '', programFolder));
   for (const [name, value] of Object.entries(env)) all.set(name, value);
   return [...all].map(([name, value]) => `${name}=${value}`);
+}
+
+function pathWith(path: string, folder: string): string {
+  return path.split(':').includes(folder) ? path : `${path}:${folder}`;
 }

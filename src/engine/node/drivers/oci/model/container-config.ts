@@ -16,7 +16,8 @@ export interface Surroundings {
   /** The Pod's own namespace for System V and POSIX queues; absent: a new one for this container. */
   ipcNamespace?: string;
   system: Mount[];
-  defaultPath?: string;
+  /** For built-in images: where Node is. */
+  programFolder?: string;
   capabilities: string[];
   machine: MachineResources;
   /** For profiles of type Localhost. */
@@ -62,7 +63,7 @@ function processConfig(spec: ContainerSpec, capabilities: string[], around: Surr
     terminal: spec.terminal,
     user: around.user,
     args: commandLine(spec, config),
-    env: environment(spec, config, around.defaultPath),
+    env: environment(spec, config, around.programFolder),
     cwd: spec.workingDir || config.workingDir || '/',
     capabilities: { bounding: capabilities, effective: capabilities, permitted: capabilities },
     noNewPrivileges: !spec.security.allowPrivilegeEscalation && !spec.security.privileged,

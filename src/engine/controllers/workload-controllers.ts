@@ -21,4 +21,8 @@ export const WORKLOAD_CONTROLLERS: readonly OnDemand[] = [
     resources: ['policy/poddisruptionbudgets'],
     load: async () => (await import('./disruption/disruption.controller.ts')).disruptionController,
   },
+  {
+    resources: ['/pods'],
+    load: async () => (await import('./ephemeral-volume/ephemeral-volume.controller.ts')).ephemeralVolumeController,
+  },
 ];

@@ -8,7 +8,10 @@ export interface PodVolumes {
    * (a missing ConfigMap that is not optional, a claim that is not bound): the Pod waits in ContainerCreating.
    */
   setUp(pod: KubeObject): Promise<void>;
-  /** What a container mounts, subPath and subPathExpr resolved (`env` expands the latter), after `setUp`. */
+  /**
+   * What a container mounts, subPath and subPathExpr resolved (`env` expands the latter), after `setUp`; outer mounts first.
+   * Rejects with a ContainerError (CreateContainerConfigError).
+   */
   mountsOf(pod: KubeObject, container: VolumeUser, env: Record<string, string>): Promise<Mount[]>;
   /** Undoes `setUp`: unmounts and removes everything but the content of claims and host paths. */
   tearDown(podUid: string): Promise<void>;

@@ -285,7 +285,7 @@ export class LayerWriter implements TarSink {
     const { limits } = this.#options;
     this.#bytes += bytes;
     if (++this.#entries > limits.entries) throw new LayerError(`it has more than ${limits.entries} files`);
-    if (this.#bytes > limits.bytes) throw new LayerError(`it unpacks to more than ${limits.bytes} bytes`);
+    if (this.#bytes > limits.bytes) throw new LayerError('it unpacks to more bytes than this node takes for one image');
   }
 }
 

@@ -47,7 +47,7 @@ export async function unpackLayer(job: UnpackJob): Promise<UnpackedLayer> {
     await readPlain(job.blob, (chunk) => {
       // Also what follows the archive's end counts, which is never written but costs time.
       plain += chunk.length;
-      if (plain > job.limits.bytes) throw new LayerError(`it unpacks to more than ${job.limits.bytes} bytes`);
+      if (plain > job.limits.bytes) throw new LayerError('it unpacks to more bytes than this node takes for one image');
       hash.update(chunk);
       reader.write(chunk);
     });

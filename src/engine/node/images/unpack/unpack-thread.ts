@@ -60,12 +60,17 @@ function askWorker(worker: Worker, job: UnpackJob): Promise<UnpackedLayer> {
 
 /** From sources there is no program that a thread could load; tests run like that. */
 function inThisThread(): Unpacker {
+  let last: Promise<unknown> = Promise.resolve();
   return {
     async unpack(job) {
       const { unpackLayer } = await import('./unpack-layer.ts');
-      return unpackLayer(job);
+      const work = unpackLayer(job);
+      last = work.catch(() => {});
+      return work;
     },
-    close: () => Promise.resolve(),
+    async close() {
+      await last;
+    },
   };
 }
 

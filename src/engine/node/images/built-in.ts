@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { ImageError, type Image } from './images.ts';
+import { fullName, repositoryName, type ImageReference } from './model/reference.ts';
+
+/** An image that is part of the product: no files of its own, a program of ours or of the machine. */
+export interface BuiltInImage {
+  /** After `tenantry.dev/`. */
+  name: string;
+  entrypoint: string[];
+  cmd: string[];
+  /** `NAME=value`. */
+  env: string[];
+}
+
+export interface BuiltInImages {
+  /** Of the product; the only tag there is, besides `latest`. */
+  version: string;
+  images: readonly BuiltInImage[];
+}
+
+export const BUILT_IN_REGISTRY = 'tenantry.dev';
+const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/**
+ * @param nodeBinary the Node that runs this program
+ * @param programFolder where the built programs are (`dist`)
+ */
+export function standardBuiltIns(version: string, nodeBinary: string, programFolder: string): BuiltInImages {
+  return {
+    version,
+    images: [
+      { name: 'hello', entrypoint: [nodeBinary, join(programFolder, 'hello.js')], cmd: [], env: [PATH, 'PORT=8080'] },
+      { name: 'tools', entrypoint: [], cmd: ['/bin/sh'], env: [PATH] },
+    ],
+  };
+}
+
+/** @throws ImageError ErrImagePull for one that there is not */
+export function builtInImage(reference: ImageReference, { version, images }: BuiltInImages): Image {
+  const found = images.find(({ name }) => name === reference.repository);
+  if (found === undefined) {
+    const known = images.map(({ name }) => `${BUILT_IN_REGISTRY}/${name}`).join(', ');
+    throw new ImageError('ErrImagePull', `Cannot pull "${reference.text}": there is no such built-in image; there are ${known}`);
+  }
+  const digest = `sha256:${createHash('sha256')
+    .update(JSON.stringify([found.name, version]))
+    .digest('hex')}`;
+  const wanted = reference.digest ?? reference.tag;
+  if (wanted !== digest && wanted !== 'latest' && wanted !== version) {
+    throw new ImageError(
+      'ErrImagePull',
+      `Cannot pull "${reference.text}": built-in images have the version of the product, ${version}; leave the tag out`,
+    );
+  }
+  const { name, entrypoint, cmd, env } = found;
+  return {
+    name: fullName(reference),
+    id: `${repositoryName(reference)}@${digest}`,
+    config: { entrypoint, cmd, env, workingDir: '', user: '' },
+    root: { builtIn: name },
+  };
+}

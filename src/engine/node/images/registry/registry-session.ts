@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import type { RegistryCredential } from '../images.ts';
+import { MANIFEST_TYPES } from '../model/manifest.ts';
+import { parseChallenges } from './challenge.ts';
+import { readAll, type Answer, type Exchange } from './exchange.ts';
+import { RegistryError, statusError } from './registry-error.ts';
+
+export interface FetchedManifest {
+  bytes: Buffer;
+  contentType: string | undefined;
+  digest: string;
+}
+
+export interface SessionOptions {
+  exchange: Exchange;
+  /** `https://registry.example:5000`. */
+  origin: string;
+  repository: string;
+  credential?: RegistryCredential;
+}
+
+const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
+const MAX_TOKEN_BYTES = 1024 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** Asks one registry for one repository, as one user: the OCI distribution protocol. */
+export class RegistrySession {
+  readonly #options: SessionOptions;
+  readonly #host: string;
+  #authorization: string | undefined;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#host = new URL(options.origin).host;
+  }
+
+  get host(): string {
+    return this.#host;
+  }
+
+  /** @param reference a tag or a digest; a digest is verified, here and wherever the registry itself says one */
+  async manifest(reference: string, signal: AbortSignal): Promise<FetchedManifest> {
+    const answer = await this.#get(`manifests/${reference}`, { accept: MANIFEST_TYPES.join(', ') }, signal);
+    const bytes = await readAll(answer, this.#host, MAX_MANIFEST_BYTES, 'the manifest');
+    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+    const promised = reference.includes(':') ? reference : answer.headers['docker-content-digest'];
+    if (typeof promised === 'string' && promised.startsWith('sha256:') && promised !== digest) {
+      throw new RegistryError(
+        `${this.#host} sent a manifest with the digest ${digest} instead of ${promised}; it was changed on its way or in the registry`,
+      );
+    }
+    return { bytes, contentType: answer.headers['content-type'], digest };
+  }
+
+  /** The content of a blob from an offset on. `resumed` is false when the registry starts from the beginning all the same. */
+  async blob(digest: string, offset: number, signal: AbortSignal): Promise<{ answer: Answer; resumed: boolean }> {
+    const answer = await this.#get(`blobs/${digest}`, offset === 0 ? {} : { range: `bytes=${offset}-` }, signal);
+    const resumed = answer.status === 206 && (answer.headers['content-range'] ?? '').startsWith(`bytes ${offset}-`);
+    if (answer.status === 206 && !resumed) {
+      answer.discard();
+      throw new RegistryError(`${this.#host} sent another part of a layer than was asked for`);
+    }
+    return { answer, resumed };
+  }
+
+  async #get(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
+    const { origin, repository, exchange } = this.#options;
+    const url = new URL(`/v2/${repository}/${path}`, origin);
+    const send = () => exchange.get(url, this.#authorization ? { ...headers, authorization: this.#authorization } : headers, signal);
+    let answer = await send();
+    if (answer.status === 401 && (await this.#authorize(answer, signal))) answer = await send();
+    if (answer.status === 200 || answer.status === 206) return answer;
+    throw await this.#refusal(answer, this.#host);
+  }
+
+  /** Does what the registry's challenge asks for. False when there is nothing more to try: then the answer is still to be read. */
+  async #authorize(answer: Answer, signal: AbortSignal): Promise<boolean> {
+    const challenges = parseChallenges(answer.headers['www-authenticate'] ?? '');
+    const bearer = challenges.find(({ scheme }) => scheme === 'bearer');
+    const basic = challenges.some(({ scheme }) => scheme === 'basic');
+    const { credential } = this.#options;
+    if (bearer !== undefined) {
+      answer.discard();
+      this.#authorization = `Bearer ${await this.#token(bearer.parameters, signal)}`;
+      return true;
+    }
+    if (!basic || credential === undefined || this.#authorization !== undefined) return false;
+    answer.discard();
+    this.#authorization = basicAuthorization(credential);
+    return true;
+  }
+
+  async #token(parameters: ReadonlyMap<string, string>, signal: AbortSignal): Promise<string> {
+    const { credential, exchange, repository } = this.#options;
+    const url = realmUrl(this.#host, parameters.get('realm'));
+    const service = parameters.get('service');
+    if (service !== undefined) url.searchParams.set('service', service);
+    url.searchParams.set('scope', parameters.get('scope') ?? `repository:${repository}:pull`);
+    const answer = await exchange.get(url, credential ? { authorization: basicAuthorization(credential) } : {}, signal);
+    if (answer.status !== 200) throw await this.#refusal(answer, url.host);
+    const bytes = await readAll(answer, url.host, MAX_TOKEN_BYTES, 'the token');
+    const token = tokenOf(bytes);
+    if (token === undefined) throw new RegistryError(`${url.host} answered without a token`);
+    return token;
+  }
+
+  async #refusal(answer: Answer, host: string): Promise<RegistryError> {
+    // What it says beside the number is a help, not worth failing for.
+    const body = await readAll(answer, host, MAX_ERROR_BYTES, 'the answer').catch(() => Buffer.alloc(0));
+    return statusError(host, answer.status, answer.statusText, body.toString('utf8'), answer.headers['retry-after']);
+  }
+}
+
+function basicAuthorization({ username, password }: RegistryCredential): string {
+  return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+}
+
+function realmUrl(host: string, realm: string | undefined): URL {
+  try {
+    const url = new URL(realm ?? '');
+    if (url.protocol === 'https:' || url.protocol === 'http:') return url;
+  } catch {
+    // Told below.
+  }
+  throw new RegistryError(`${host} asks for a token without a usable address to get it from`);
+}
+
+function tokenOf(bytes: Buffer): string | undefined {
+  try {
+    const { token, access_token: accessToken } = JSON.parse(bytes.toString('utf8')) as Record<string, unknown>;
+    const found = token || accessToken;
+    // A line break would begin another header.
+    return typeof found === 'string' && /^[\x21-\x7e]+$/.test(found) ? found : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import type { WebSocket } from 'ws';
 import type { WatchEvent } from '../kube/watch-event.ts';
 
 /** One request to a Kubernetes API, independent of how it travels. */
@@ -31,12 +33,28 @@ export interface TransportResponse {
 export interface Transport {
   request(request: TransportRequest): Promise<TransportResponse>;
   watch(request: TransportRequest): Promise<AsyncIterable<WatchEvent>>;
+  /** The body of an answer as it comes: logs. Resolves for every HTTP status, like `request`. */
+  stream?(request: TransportRequest): Promise<StreamedResponse>;
+  /** Leaves HTTP for a WebSocket: exec, attach, port-forward. Absent where there is no network to do so. @throws StatusError */
+  connect?(request: TransportRequest, protocols: string[]): Promise<WebSocket>;
   close(): Promise<void>;
+}
+
+/** An answer that is read as it comes. */
+export interface StreamedResponse {
+  status: number;
+  headers: Record<string, string>;
+  /** Fails with a TransportError when the answer was cut short. */
+  body: Readable;
 }
 
 /** What the in-memory transport is made from: the server's handler chain after TLS, with an identity already bound to it. */
 export interface InMemoryHandler {
   (
     request: TransportRequest,
-  ): Promise<TransportResponse | { status: number; headers: Record<string, string>; events: AsyncIterable<WatchEvent> }>;
+  ): Promise<
+    | TransportResponse
+    | { status: number; headers: Record<string, string>; events: AsyncIterable<WatchEvent> }
+    | { status: number; headers: Record<string, string>; stream: Readable }
+  >;
 }

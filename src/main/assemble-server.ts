@@ -15,6 +15,7 @@ import { conversionWebhooks } from '../engine/apiserver/crd/conversion-webhook.t
 import { definitionStrategy } from '../engine/apiserver/crd/definition-strategy.ts';
 import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
+import { NodeProxy } from '../engine/apiserver/node-proxy/node-proxy.ts';
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
 import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
 import type { Resource } from '../engine/apiserver/registry/resource.ts';
@@ -31,6 +32,7 @@ export interface AssembledServer {
   server: ApiServer;
   foundation: ServerFoundation;
   aggregator: Aggregator;
+  nodeProxy: NodeProxy;
   definitions: CustomDefinitions;
   identity: Identity;
   audit: FileAuditLog;
@@ -82,22 +84,34 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
   keepPolicyStatus({ writer: objects, compile: compileCelExpression, ...catalogTypes(core.catalog), onError });
   const audit = new FileAuditLog(auditPath, (error) => log.error('the audit log cannot be written; requests go on', { error }));
   const routes = identityEndpoints({ identity, authorizer, reader: objects, now: core.now, externalUrl: url });
+  const admission = serverAdmission({
+    writer: objects,
+    authorizer,
+    catalog: core.catalog,
+    now: () => Date.now(),
+    organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
+    extra: [escalationPrevention(authorizer)],
+    onError,
+  });
+  const nodeProxy = new NodeProxy({
+    reader: objects,
+    admission,
+    authorizer,
+    clock: realClock,
+    identity: () => ({
+      certificate: pki.kubeletClient.certificatePem,
+      key: pki.kubeletClient.keyPem,
+      authority: pki.authority.certificatePem,
+    }),
+  });
   const server = new ApiServer({
     foundation,
     authenticate: (credentials) => identity.authenticator.authenticate(credentials),
     impersonate,
     authorizer,
-    admission: serverAdmission({
-      writer: objects,
-      authorizer,
-      catalog: core.catalog,
-      now: () => Date.now(),
-      organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
-      extra: [escalationPrevention(authorizer)],
-      onError,
-    }),
+    admission,
     virtual: routes.virtual,
-    subresources: routes.subresources,
+    subresources: new Map([...routes.subresources, ...nodeProxy.handlers()]),
     paths: new Map<string, PathHandler>([...routes.paths, ['/tenantry/backup', () => backupAnswer(store, keyFolder)]]),
     custom: () => definitions.published(),
     foreign: foreignServers(aggregator),
@@ -106,7 +120,7 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
     version: versionInfo(version),
     log,
   });
-  return { server, foundation, aggregator, definitions, identity, audit };
+  return { server, foundation, aggregator, nodeProxy, definitions, identity, audit };
 }
 
 function ownResources(services: ServiceAllocator): Resource[] {

@@ -17,13 +17,13 @@ import { createClient } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
 import { startControllers } from '../engine/controllers/start-controllers.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
-import { failure } from '../kube/status.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
-import { assembleServer } from './assemble-server.ts';
+import { assembleServer, type AssembledServer } from './assemble-server.ts';
 import { kubeconfigPath } from './data-directory.ts';
+import type { NodeSettings, NodeSupervisor } from './node-supervisor.ts';
 
 export interface EngineOptions {
   data: string;
@@ -32,6 +32,8 @@ export interface EngineOptions {
   /** When the port is taken, listen on a free one instead of failing. */
   fallBackToFreePort: boolean;
   version: string;
+  /** Runs Pods on this machine; absent: there is no node. */
+  node?: NodeSettings;
   log: Log;
 }
 
@@ -45,6 +47,8 @@ export interface Engine {
   objects: number;
   /** The port that was wanted and taken. */
   portTaken?: number;
+  /** The name of its node. */
+  node?: string;
   server: ApiServer;
   stop(): Promise<void>;
 }
@@ -94,10 +98,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     definitions.start();
     await bootstrap(foundation, pki, options.port || 443);
 
-    const { listener, port, portTaken } = await listen(options, pki, server, aggregator, log);
+    const { listener, port, portTaken } = await listen(options, pki, assembled, log);
     closers.push(() => {
       // Ends the watches, which would otherwise keep their connections until the end.
       server.close();
+      assembled.nodeProxy.close();
       return listener.close();
     });
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
@@ -111,10 +116,16 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       rootCa: pki.authority.certificatePem,
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
-    const controllers = startBuiltInControllers(server, foundation, pki, log);
+    const node = options.node && (await superviseNode(options, options.node, url, server, foundation, pki));
+    const controllers = startBuiltInControllers(server, foundation, pki, log, node);
     closers.push(() => controllers.stop());
+    if (node) {
+      closers.push(() => node.stop());
+      await node.start();
+    }
     return {
       url,
+      node: node?.name,
       kubeconfig: kubeconfigPath(data),
       auditPath,
       startMs: performance.now() - started,
@@ -170,8 +181,27 @@ function groupVersionKey({ group, version }: { group: string; version: string })
   return `${group}/${version}`;
 }
 
+/** The node comes in like the others, as a user with the rights of a kubelet. */
+async function superviseNode(
+  { data, address, version, log }: EngineOptions,
+  settings: NodeSettings,
+  url: string,
+  server: ApiServer,
+  { objects, core }: ServerFoundation,
+  pki: Pki,
+): Promise<NodeSupervisor> {
+  const [{ NodeSupervisor: Supervisor }, { nodeRights, nodeUser }] = await Promise.all([
+    import('./node-supervisor.ts'),
+    import('../engine/node/registration/node-rights.ts'),
+  ]);
+  const clientAs = (user: { name: string; groups: string[] }) => createClient(createInMemoryTransport(inProcessHandler(server, user)));
+  const node = new Supervisor({ data, address, version, log, settings, url, pki, client: (name) => clientAs(nodeUser(name)) });
+  await ensureObjects(objects, withResources(core.catalog, nodeRights(node.name)));
+  return node;
+}
+
 /** They come in through the same chain as everybody else, as users of their own. */
-function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundation, pki: Pki, log: Log) {
+function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundation, pki: Pki, log: Log, node: NodeSupervisor | undefined) {
   const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
   const scheduler: OnDemand = {
     resources: ['/nodes', '/pods'],
@@ -182,8 +212,12 @@ function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundatio
       return (environment) => startScheduler({ ...environment, client });
     },
   };
+  const agent: OnDemand = {
+    resources: ['/pods'],
+    load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
+  };
   return startControllers({
-    onDemand: [scheduler],
+    onDemand: node ? [scheduler, agent] : [scheduler],
     client: createClient(createInMemoryTransport(inProcessHandler(server, user))),
     clock: realClock,
     log,
@@ -194,7 +228,7 @@ function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundatio
   });
 }
 
-async function listen(options: EngineOptions, pki: Pki, server: ApiServer, aggregator: Aggregator, log: Log) {
+async function listen(options: EngineOptions, pki: Pki, { server, aggregator, nodeProxy }: AssembledServer, log: Log) {
   const make = (port: number) =>
     new Listener({
       address: options.address,
@@ -204,10 +238,12 @@ async function listen(options: EngineOptions, pki: Pki, server: ApiServer, aggre
       authorities: { client: pki.authority.certificatePem, frontProxy: pki.frontProxyAuthority.certificatePem },
       handle: (incoming) => server.handle(incoming),
       upgrade: async (incoming, request, socket, head) => {
-        const { info, user } = await server.admitUpgrade(incoming);
-        const target = aggregator.targetFor(info.path);
-        if (target === undefined) throw failure('BadRequest', 'this path does not speak another protocol than HTTP');
-        await aggregator.upgrade(request, socket, head, user, target);
+        await server.upgrade(incoming, async (admitted) => {
+          const target = aggregator.targetFor(admitted.info.path);
+          if (target === undefined) return nodeProxy.upgrade(admitted, request, socket, head);
+          await aggregator.upgrade(request, socket, head, admitted.user, target);
+          return 101;
+        });
       },
       onError: (error) => log.warn('connection failed', { error }),
     });

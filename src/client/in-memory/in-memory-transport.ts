@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { deepFreeze } from '../../kube/json-value.ts';
 import type { WatchEvent } from '../../kube/watch-event.ts';
 import { longLivedController, orAborted } from '../../lib/abort.ts';
@@ -31,12 +33,22 @@ export function createInMemoryTransport(handler: InMemoryHandler): Transport {
     async request(request) {
       const answer = await call(request);
       if ('events' in answer) throw new TransportError('BadResponse', `Cannot read "${request.path}": the server answered with a watch`);
+      if ('stream' in answer) return { status: answer.status, headers: answer.headers, body: await text(answer.stream) };
       return { status: answer.status, headers: answer.headers, body: await frozen(valueOf(answer)) };
     },
     async watch(request) {
       const answer = await call(request);
+      if ('stream' in answer) throw refusal({ ...answer, body: await text(answer.stream) });
       if (!('events' in answer)) throw refusal(answer);
       return untilAborted(answer.events, request.signal, closing.signal);
+    },
+    async stream(request) {
+      const answer = await call(request);
+      const { status, headers } = answer;
+      if ('stream' in answer) return { status, headers, body: answer.stream };
+      if ('events' in answer) throw new TransportError('BadResponse', `Cannot read "${request.path}": the server answered with a watch`);
+      const body = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body);
+      return { status, headers, body: Readable.from([Buffer.from(body)], { objectMode: false }) };
     },
     close() {
       closing.abort();

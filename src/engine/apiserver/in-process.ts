@@ -29,6 +29,8 @@ export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHan
         return { status, headers, body: await body.list.value() };
       case 'watch':
         return { status, headers, events: body.events(signal()) };
+      case 'stream':
+        return { status, headers: { 'content-type': body.contentType, ...headers }, stream: body.stream };
       case 'proxied':
         return body.decoded();
       case 'raw':

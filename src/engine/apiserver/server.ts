@@ -127,9 +127,9 @@ export class ApiServer {
     return this.#chain.handle(incoming);
   }
 
-  /** For WebSocket and SPDY: the request once it is authenticated and authorized. @throws StatusError */
-  admitUpgrade(incoming: Incoming): Promise<ApiRequest> {
-    return this.#chain.admitUpgrade(incoming);
+  /** For WebSocket and SPDY: `run` gets the request once it is authenticated and authorized. @throws StatusError */
+  upgrade(incoming: Incoming, run: (request: ApiRequest) => Promise<number>): Promise<void> {
+    return this.#chain.upgrade(incoming, run);
   }
 
   close(): void {

@@ -19,15 +19,22 @@ const HOP_BY_HOP = new Set([
 /** Token characters of RFC 7230; everything else of an extra's key is percent-encoded in the header's name. */
 const HEADER_TOKEN = /[^!#$&'*+\-.^_`|~0-9A-Za-z]/g;
 
+interface Forwarded {
+  host?: string;
+  address?: string;
+  uri?: string;
+}
+
 /**
  * The headers of a request on its way to an aggregated server. Who the user is stands in X-Remote-*, set by us and believed
- * because of our certificate; whatever the client sent of that kind, and its own credentials, stay here.
+ * because of our certificate.
  */
-export function requestHeaders(
-  incoming: HeaderValues,
-  user: UserInfo,
-  forwarded: { host?: string; address?: string; uri?: string },
-): Record<string, string | string[]> {
+export function requestHeaders(incoming: HeaderValues, user: UserInfo, forwarded: Forwarded): Record<string, string | string[]> {
+  return Object.assign(forwardedHeaders(incoming, forwarded), identityHeaders(user));
+}
+
+/** The headers of a request on its way to another server. Whatever the client sent about who it is, and its credentials, stay here. */
+export function forwardedHeaders(incoming: HeaderValues, forwarded: Forwarded): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   const listed = connectionHeaders(incoming);
   for (const [name, value] of Object.entries(incoming)) {
@@ -40,7 +47,7 @@ export function requestHeaders(
   if (forwarded.host) headers['x-forwarded-host'] = forwarded.host;
   if (forwarded.uri) headers['x-forwarded-uri'] = forwarded.uri;
   headers['x-forwarded-proto'] = 'https';
-  return Object.assign(headers, identityHeaders(user));
+  return headers;
 }
 
 function isIdentity(name: string): boolean {

@@ -23,6 +23,8 @@ export interface AuditLog {
 }
 
 const WRITES = new Set(['create', 'update', 'patch', 'delete', 'deletecollection']);
+/** WebSockets begin with a GET, and let in all the same. */
+const SESSIONS = new Set(['exec', 'attach', 'portforward']);
 const MAX_BYTES = 100 * 1024 * 1024;
 /** Under a flood the log must not grow the heap. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -37,7 +39,7 @@ interface Line {
 const GATHER_MS = 10;
 
 /**
- * Who changed what, as lines of audit.k8s.io/v1 at level Metadata: all writes, and everything that was refused. Never a body.
+ * Who changed what, as lines of audit.k8s.io/v1 at level Metadata: all writes, everything that was refused, and who got into a Pod. Never a body.
  * Requests do not wait for it, and go on when it cannot be written: a full disk must not take the API down.
  */
 export class FileAuditLog implements AuditLog {
@@ -60,7 +62,8 @@ export class FileAuditLog implements AuditLog {
   }
 
   record(entry: AuditRecord): void {
-    if (!WRITES.has(entry.info.verb) && entry.code < 400) return;
+    const { verb, subresource } = entry.info;
+    if (!WRITES.has(verb) && !SESSIONS.has(subresource) && entry.code < 400) return;
     if (this.#waitingBytes > MAX_WAITING_BYTES) {
       this.#dropped++;
       return;

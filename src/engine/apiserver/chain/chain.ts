@@ -1,4 +1,4 @@
-import { failure, StatusError } from '../../../kube/status.ts';
+import { internalServerError, StatusError } from '../../../kube/status.ts';
 import type { Log } from '../../../lib/log.ts';
 import { forbiddenStatus } from '../auth/forbidden.ts';
 import { ANONYMOUS, type Attributes, type Authorizer, type Credentials, type UserInfo } from '../auth/user.ts';
@@ -37,6 +37,13 @@ export interface ChainParts {
   dispatchPath(request: ApiRequest): ApiResponse | Promise<ApiResponse>;
 }
 
+interface Arrival {
+  auditID: string;
+  received: Date;
+  /** On the monotonic clock. */
+  started: number;
+}
+
 export interface Outcome {
   response: ApiResponse;
   auditID: string;
@@ -55,46 +62,66 @@ export class RequestChain {
   }
 
   async handle(incoming: Incoming): Promise<Outcome> {
-    const parts = this.#parts;
-    const received = parts.now();
-    const started = performance.now();
-    const auditID = parts.newUid();
+    const arrival = this.#arrive();
     const request = requestOf(incoming);
-    const { info } = request;
     let response: ApiResponse;
     let originalUser: UserInfo | undefined;
     try {
       const identified = this.#identify(incoming, request);
       originalUser = identified instanceof Promise ? await identified : identified;
-      response = await this.#run(request);
+      response = await this.#inTurn(request, () =>
+        request.info.isResource ? this.#parts.dispatchResource(request) : this.#parts.dispatchPath(request),
+      );
     } catch (error) {
       response = this.#errorResponse(error, request);
     }
-    parts.metrics.observe(info, response.status, (performance.now() - started) / 1000);
-    parts.audit?.record({
-      auditID,
-      info,
+    this.#record(incoming, request, originalUser, arrival, response.status);
+    // A write that is done again on a newer state warns again.
+    const warnings = request.warnings.length > 1 ? [...new Set(request.warnings)] : request.warnings;
+    return { response, auditID: arrival.auditID, warnings };
+  }
+
+  #arrive(): Arrival {
+    return { auditID: this.#parts.newUid(), received: this.#parts.now(), started: performance.now() };
+  }
+
+  #record(incoming: Incoming, request: ApiRequest, originalUser: UserInfo | undefined, arrival: Arrival, code: number): void {
+    const { metrics, audit, now } = this.#parts;
+    metrics.observe(request.info, code, (performance.now() - arrival.started) / 1000);
+    audit?.record({
+      auditID: arrival.auditID,
+      info: request.info,
       requestURI: incoming.url,
       user: originalUser ?? request.user,
       impersonatedUser: originalUser === undefined ? undefined : request.user,
       sourceIPs: [incoming.sourceAddress],
       userAgent: asText(incoming.headers['user-agent']),
-      received,
-      completed: parts.now(),
-      code: response.status,
+      received: arrival.received,
+      completed: now(),
+      code,
       annotations: request.auditAnnotations,
     });
-    // A write that is done again on a newer state warns again.
-    const warnings = request.warnings.length > 1 ? [...new Set(request.warnings)] : request.warnings;
-    return { response, auditID, warnings };
   }
 
-  /** Who asks and whether they may, for a connection that is about to leave HTTP. @throws StatusError */
-  async admitUpgrade(incoming: Incoming): Promise<ApiRequest> {
+  /**
+   * The same for a connection that is about to leave HTTP. `run` takes it once it is known who asks and that they may, and resolves to
+   * the code of the answer. @throws StatusError, which is still to be written.
+   */
+  async upgrade(incoming: Incoming, run: (request: ApiRequest) => Promise<number>): Promise<void> {
+    const arrival = this.#arrive();
     const request = requestOf(incoming);
-    await this.#identify(incoming, request);
-    this.#authorize(request);
-    return request;
+    let originalUser: UserInfo | undefined;
+    let code = 500;
+    try {
+      originalUser = await this.#identify(incoming, request);
+      code = await this.#inTurn(request, () => run(request));
+    } catch (error) {
+      const refusal = error instanceof StatusError ? error : this.#bug(error, request);
+      code = refusal.code;
+      throw refusal;
+    } finally {
+      this.#record(incoming, request, originalUser, arrival, code);
+    }
   }
 
   /** Sets the user of the request. @returns who it really is, when it acts as another. */
@@ -118,15 +145,15 @@ export class RequestChain {
     return user instanceof Promise ? user.then((found) => found ?? ANONYMOUS) : (user ?? ANONYMOUS);
   }
 
-  async #run(request: ApiRequest): Promise<ApiResponse> {
+  async #inTurn<T>(request: ApiRequest, run: () => T | Promise<T>): Promise<T> {
     const { fairness } = this.#parts;
     const flow = request.user.name;
     const turn = fairness.acquire(flow);
     if (turn !== undefined) await turn;
     try {
       this.#authorize(request);
-      const response = request.info.isResource ? this.#parts.dispatchResource(request) : this.#parts.dispatchPath(request);
-      return response instanceof Promise ? await response : response;
+      const answer = run();
+      return answer instanceof Promise ? await answer : answer;
     } finally {
       fairness.release(flow);
     }
@@ -149,11 +176,12 @@ export class RequestChain {
       const retry = error.status.details?.retryAfterSeconds;
       return objectResponse(error.code, error.status, retry === undefined ? undefined : { 'retry-after': String(retry) });
     }
+    return objectResponse(500, this.#bug(error, request).status);
+  }
+
+  #bug(error: unknown, request: ApiRequest): StatusError {
     this.#parts.log.error('request failed', { method: request.method, path: request.info.path, error });
-    const { status } = failure('InternalError', `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`, {
-      causes: [{ message: error instanceof Error ? error.message : String(error) }],
-    });
-    return objectResponse(500, status);
+    return internalServerError(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -95,7 +95,8 @@ function dispatchSubresource(routes: Routes, request: ApiRequest, resource: Reso
   const { info } = request;
   const subresource = resource.subresources.find((candidate) => candidate.name === info.subresource);
   if (subresource === undefined) throw notFoundPath();
-  if (!subresource.verbs.includes(info.verb)) throw methodNotAllowed();
+  // What is proxied may be asked with any method, also those that are no verb here.
+  if (!subresource.verbs.includes(info.verb) && subresource.name !== 'proxy') throw methodNotAllowed();
   const special = routes.subresources.get(`${info.group}/${info.resource}/${info.subresource}`);
   if (special !== undefined) return special(request, resource);
   if (subresource.name === 'scale') return scale(routes.core, resource, request);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Readable } from 'node:stream';
 import type { InMemoryHandler } from '../../../client/transport.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { WatchEvent } from '../../../kube/watch-event.ts';
@@ -52,6 +53,8 @@ export type ResponseBody =
   | { kind: 'list'; list: ListAnswer }
   | { kind: 'watch'; start(sink: ByteSink): () => void; events(signal: AbortSignal): AsyncIterable<WatchEvent> }
   | { kind: 'raw'; contentType: string; bytes: Uint8Array }
+  /** Handed on as it comes, for as long as it comes. */
+  | { kind: 'stream'; contentType: string; stream: Readable }
   /** The answer of somebody else (an aggregated server): written to the request's socket, or decoded for a caller inside the process. */
   | { kind: 'proxied'; run(): Promise<void>; decoded(): ReturnType<InMemoryHandler> };
 

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { turns } from '../../../lib/turn-queue.ts';
 import type { ApiResponse, ByteSink, ListAnswer } from '../chain/request.ts';
 
@@ -36,6 +38,8 @@ export function respond(response: NodeResponse, answer: ApiResponse, headers: He
       return finish(response, answer.status, headers, body.bytes);
     case 'list':
       return writeList(response, answer.status, headers, body.list);
+    case 'stream':
+      return writeStream(response, answer.status, headers, body.contentType, body.stream);
     case 'proxied':
       return body.run();
     case 'watch':
@@ -61,6 +65,19 @@ async function writeList(response: NodeResponse, status: number, headers: Header
     if (!flowing && queued(response) > LIST_BUFFER_BYTES) await Promise.race([drainPromise(response), closed]);
   }
   (response as ServerResponse).end();
+}
+
+async function writeStream(response: NodeResponse, status: number, headers: Headers, contentType: string, stream: Readable): Promise<void> {
+  headers['content-type'] = contentType;
+  response.writeHead(status, headers);
+  // It may have nothing to say for long; its client waits for the headers.
+  (response as ServerResponse).flushHeaders?.();
+  try {
+    await pipeline(stream, response as ServerResponse);
+  } catch {
+    // Cut short at one end: it must not look complete at the other.
+    response.destroy();
+  }
 }
 
 function drainPromise(response: NodeResponse): Promise<void> {

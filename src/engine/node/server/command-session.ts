@@ -97,9 +97,10 @@ function carry(source: Readable | undefined, sink: Writable | undefined, clock: 
       .once('error', () => resolve());
   });
   const quiet = async (): Promise<void> => {
-    for (let before = -1; before !== moved || isWaiting;) {
-      before = moved;
+    for (;;) {
+      const before = moved;
       await new Promise<void>((resolve) => void clock.setTimer(QUIET_MS, resolve));
+      if (moved === before && !isWaiting) return;
     }
   };
   return { drained: () => Promise.race([ended, quiet()]) };

@@ -113,7 +113,11 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
         return serveAttach(context, request, route.target);
       case 'portForward':
         return servePortForwarding(context, request, route.target);
-      default:
+      case 'logs':
+      case 'summary':
+      case 'resourceMetrics':
+      case 'pods':
+      case 'healthz':
         throw failure('BadRequest', 'this path does not speak another protocol than HTTP');
     }
   };
@@ -161,7 +165,9 @@ async function answer(
       );
     case 'healthz':
       return send(response, 'text/plain; charset=utf-8', 'ok');
-    default:
+    case 'exec':
+    case 'attach':
+    case 'portForward':
       throw failure('BadRequest', 'Upgrade request required');
   }
 }

@@ -1,4 +1,5 @@
-import type { ObjectMeta } from '../kube/object.ts';
+import type { Kind } from '../kube/kind.ts';
+import type { KubeObject } from '../kube/object.ts';
 import type { Schema } from '../kube/schema.ts';
 import type { SchemaSource } from './schema-source.ts';
 
@@ -27,10 +28,12 @@ export interface PrinterColumn {
 }
 
 /** The TypeScript type of the objects of a Kind. A fresh object has no status. */
-export type ObjectOf<D> =
-  D extends KindDefinition<infer Spec, infer Status>
-    ? { apiVersion: string; kind: string; metadata: ObjectMeta; spec: Spec; status?: Status }
-    : never;
+export type ObjectOf<D> = D extends KindDefinition<infer Spec, infer Status> ? KubeObject & { spec: Spec; status?: Status } : never;
+
+/** What a client must know of the Kind. */
+export function kindOf<D extends KindDefinition>({ group, version, kind, plural, scope }: D): Kind<ObjectOf<D>> {
+  return { group, version, kind, plural, namespaced: scope === 'Namespaced' };
+}
 
 /** The CustomResourceDefinition of a Kind; references to Kubernetes' own types are put in by `resolve`. */
 export function customResourceDefinition(definition: KindDefinition, resolve: (schema: Schema) => Schema) {

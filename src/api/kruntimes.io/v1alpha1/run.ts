@@ -1,4 +1,4 @@
-import type { KindDefinition, ObjectOf } from '../../kind-definition.ts';
+import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
 import {
   boolean,
   conditions,
@@ -190,3 +190,4 @@ export type RunSpec = ValueOf<typeof spec>;
 export type RunStatus = ValueOf<typeof status>;
 export type ArtifactReference = ValueOf<typeof artifactReference>;
 export type Run = ObjectOf<typeof runDefinition>;
+export const RunKind = kindOf(runDefinition);

@@ -1,4 +1,4 @@
-import type { KindDefinition, ObjectOf } from '../../kind-definition.ts';
+import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
 import type { Json } from '../../../kube/object.ts';
 import { conditions, integer, kubernetesType, mapOf, object, oneOf, quantity, rules, text, type ValueOf } from '../../schema-source.ts';
 import { artifactStore } from './artifact-store.ts';
@@ -92,3 +92,4 @@ export const runtimeDefinition = {
 export type RuntimeSpec = ValueOf<typeof spec>;
 export type RuntimeStatus = ValueOf<typeof status>;
 export type Runtime = ObjectOf<typeof runtimeDefinition>;
+export const RuntimeKind = kindOf(runtimeDefinition);

@@ -1,6 +1,6 @@
 import type { FilterName } from '../model/filter.ts';
 import type { PodInfo } from '../model/pod-info.ts';
-import { BinaryHeap } from './binary-heap.ts';
+import { BinaryHeap } from '../../../lib/binary-heap.ts';
 
 /** A Pod that waits for a node. */
 export interface QueuedPod {

@@ -1,7 +1,7 @@
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import type { PodInfo } from '../model/pod-info.ts';
 import { signatureOf } from '../model/signature.ts';
-import { BinaryHeap } from './binary-heap.ts';
+import { BinaryHeap } from '../../../lib/binary-heap.ts';
 import { PodClass, type ClassFailure, type Entry, type QueuedPod } from './pod-class.ts';
 
 const BACKOFF_MS = 1000;

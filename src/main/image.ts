@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { NodeImages } from '../engine/node/images/create-images.ts';
+import type { StoredImage } from '../engine/node/images/images.ts';
+import { createLog } from '../lib/log.ts';
+import { nodeImages } from './node-images.ts';
+
+/** Commands that work on the images of an instance, whether it runs or not. */
+interface ImageCommand {
+  data: string;
+}
+
+export async function listImages({ data, output }: ImageCommand & { output: string }): Promise<void> {
+  const images = await (await open(data)).list();
+  images.sort((a, b) => compare(a.names[0] ?? '', b.names[0] ?? ''));
+  if (output === 'json') process.stdout.write(`${JSON.stringify(images, null, 2)}\n`);
+  else if (images.length === 0)
+    process.stdout.write('No images yet. A Pod pulls what it needs; `tenantry image pull` and `tenantry image load` do it beforehand.\n');
+  else process.stdout.write(table(images));
+}
+
+export async function pullNow({ data, reference, username, passwordStdin }: ImageCommand & PullCommand): Promise<void> {
+  const images = await open(data);
+  const credentials = username === undefined ? [] : [{ registry: registryOf(reference), username, password: passwordFrom(passwordStdin) }];
+  if (process.stderr.isTTY) process.stderr.write(`Pulling ${reference} ...\n`);
+  const started = performance.now();
+  const { id } = await interruptible((signal) => images.ensure({ reference, policy: 'Always', credentials, signal }));
+  const digest = id.slice(id.indexOf('@') + 1);
+  const stored = (await images.list()).find((image) => image.digest === digest);
+  const size = stored === undefined ? 'built in' : humanSize(stored.sizeBytes);
+  process.stdout.write(`${id}\n${size}, ${((performance.now() - started) / 1000).toFixed(1)} s\n`);
+}
+
+interface PullCommand {
+  reference: string;
+  username?: string;
+  passwordStdin?: boolean;
+}
+
+export async function loadImage({ data, file, name }: ImageCommand & { file: string; name?: string }): Promise<void> {
+  const images = await open(data);
+  const loaded = await interruptible((signal) => images.load(resolve(file), { name, signal }));
+  process.stdout.write(table(loaded));
+}
+
+export async function removeImages({ data, references }: ImageCommand & { references: string[] }): Promise<void> {
+  const images = await open(data);
+  for (const reference of references) {
+    const freed = await images.remove(reference);
+    process.stdout.write(
+      freed === 0 ? `${reference} is no longer a name of its image\n` : `${reference} removed, ${humanSize(freed)} freed\n`,
+    );
+  }
+}
+
+function open(data: string): Promise<NodeImages> {
+  return nodeImages(data, createLog({ level: 'warn', format: 'pretty' }));
+}
+
+/** Ctrl-C leaves nothing half done behind. */
+async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const interrupt = () => controller.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    return await work(controller.signal);
+  } finally {
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+  }
+}
+
+function registryOf(reference: string): string {
+  const first = reference.split('/')[0];
+  return reference.includes('/') && (/[.:]/.test(first) || first === 'localhost') ? first : 'docker.io';
+}
+
+function passwordFrom(stdin: boolean | undefined): string {
+  if (stdin !== true) throw new Error('Cannot log in: a user name needs a password; give it with --password-stdin, where nobody sees it');
+  return readFileSync(0, 'utf8').replace(/\r?\n$/, '');
+}
+
+function table(images: readonly StoredImage[]): string {
+  const rows = images.flatMap(({ names, digest, sizeBytes }) =>
+    (names.length === 0 ? ['<none>'] : [...names].sort(compare)).map((name) => [name, digest.slice(7, 19), humanSize(sizeBytes)]),
+  );
+  const all = [['NAME', 'DIGEST', 'SIZE'], ...rows];
+  const widths = [0, 1].map((column) => Math.max(...all.map((row) => row[column].length)));
+  return all.map(([name, digest, size]) => `${name.padEnd(widths[0])}   ${digest.padEnd(widths[1])}   ${size}\n`).join('');
+}
+
+function humanSize(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  const value = bytes / 1000 ** power;
+  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

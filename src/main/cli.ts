@@ -95,6 +95,8 @@ Example:
       await restore({ file, data: dataDirectory(options.data) });
     });
 
+  addImageCommands(program);
+
   program
     .command('version')
     .description('print the versions of this command and of a running instance')
@@ -113,6 +115,58 @@ Example:
       process.stdout.write(completionScript(shell, program));
     });
   return program;
+}
+
+function addImageCommands(program: Command): void {
+  const image = program
+    .command('image')
+    .description('look after the images on this machine')
+    .addHelpText(
+      'after',
+      '\nRegistries (mirrors, logins, plain HTTP) are set up in <data>/node/registries.yaml; see docs/guide/images.md.',
+    );
+  image
+    .command('list')
+    .alias('ls')
+    .description('show the images that Pods can start from without a registry')
+    .option('--data <dir>', DATA_HELP)
+    .addOption(new Option('-o, --output <format>', 'how to show them').choices(['text', 'json']).default('text'))
+    .action(async (options) => {
+      const { listImages } = await import('./image.ts');
+      await listImages({ data: dataDirectory(options.data), output: options.output });
+    });
+  image
+    .command('pull')
+    .argument('<image>', 'as a Pod would say it, such as busybox:1.36')
+    .description('fetch an image before a Pod needs it')
+    .option('--data <dir>', DATA_HELP)
+    .option('--username <name>', 'log in to the registry')
+    .option('--password-stdin', 'read the password from standard input')
+    .addHelpText('after', '\nWhat is pulled here may be used by every Pod of the instance, a login notwithstanding.')
+    .action(async (reference, options) => {
+      const { pullNow } = await import('./image.ts');
+      await pullNow({ ...options, data: dataDirectory(options.data), reference });
+    });
+  image
+    .command('load')
+    .argument('<file>', 'made by `docker save`, or an OCI layout as tar; may be compressed')
+    .description('take images from a file')
+    .option('--data <dir>', DATA_HELP)
+    .option('--name <image>', 'the name it is to have, if the file gives none or another')
+    .addHelpText('after', '\nExample:\n  $ docker save app:1 -o app.tar && tenantry image load app.tar')
+    .action(async (file, options) => {
+      const { loadImage } = await import('./image.ts');
+      await loadImage({ data: dataDirectory(options.data), file, name: options.name });
+    });
+  image
+    .command('rm')
+    .argument('<image...>', 'names as `tenantry image list` shows them')
+    .description('remove images that no container uses')
+    .option('--data <dir>', DATA_HELP)
+    .action(async (references, options) => {
+      const { removeImages } = await import('./image.ts');
+      await removeImages({ data: dataDirectory(options.data), references });
+    });
 }
 
 const program = tenantryProgram();

@@ -1,0 +1,63 @@
+import { RUNTIME_LABEL } from '../../../api/kruntimes.io/v1alpha1/names.ts';
+import { RunKind } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import type { Client } from '../../../client/client.ts';
+import { Namespace, Pod } from '../../../client/kinds.ts';
+import { longLivedController } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { MetricsRegistry } from '../../../lib/metrics.ts';
+import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
+import { writeRunStatus } from '../write-run-status.ts';
+import { RunScheduler } from './run-scheduler.ts';
+import { runSchedulerMetrics } from './run-scheduler-metrics.ts';
+
+export interface RunSchedulerStart {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  metrics: MetricsRegistry;
+  signal?: AbortSignal;
+}
+
+/** Finished Runs are not even looked at: however many there are, they cost nothing here. */
+export const UNFINISHED = ['Succeeded', 'Failed', 'Timeout', 'Cancelled'].map((phase) => `status.phase!=${phase}`).join(',');
+
+/** Names the tenant of a namespace, and its share of the turns. Written by the platform only. */
+const TENANT_LABEL = 'tenantry.dev/tenant';
+const SHARE_ANNOTATION = 'tenantry.dev/run-share';
+
+/** Returns at once; decisions begin when the first lists are in. Only one may run at a time: the caller holds the Lease. */
+export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise<void> } {
+  const { client, clock, log } = options;
+  const abort = longLivedController(options.signal);
+  const informers = new SharedInformers({ client, log, signal: abort.signal });
+  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED });
+  const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
+  const namespaces = informers.get(Namespace, { metadataOnly: true });
+  const scheduler = new RunScheduler({
+    clock,
+    log,
+    metrics: runSchedulerMetrics(options.metrics),
+    tenantOf(namespace) {
+      const { labels, annotations } = namespaces.get(namespace)?.metadata ?? {};
+      const share = Number(annotations?.[SHARE_ANNOTATION]);
+      return { name: labels?.[TENANT_LABEL] ?? namespace, weight: share > 0 ? share : 1 };
+    },
+    async writeStatus(run, status) {
+      await writeRunStatus(client, run, status);
+    },
+  });
+  runs.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removeRun(object) : scheduler.setRun(object)));
+  pods.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removePod(object) : scheduler.setPod(object)));
+  informers.whenSynced(abort.signal).then(
+    () => scheduler.start(),
+    () => {},
+  );
+  return {
+    async stop() {
+      scheduler.stop();
+      abort.abort();
+      await informers.stop();
+    },
+  };
+}

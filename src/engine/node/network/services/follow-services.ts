@@ -1,0 +1,56 @@
+import { EndpointSlice, Service } from '../../../../client/kinds.ts';
+import type { KubeObject } from '../../../../kube/object.ts';
+import type { Informer } from '../../../../runtime/informer/informer.ts';
+import type { SharedInformers } from '../../../../runtime/informer/shared-informers.ts';
+import { SERVICE_NAME_LABEL, servicePorts, type ServicePort } from './model/service-endpoints.ts';
+
+export interface ServiceInformers {
+  services: Informer;
+  slices: Informer;
+}
+
+/** Indexes that Services and DNS share. */
+export const BY_SERVICE = 'network/service';
+export const BY_ADDRESS = 'network/address';
+export const BY_NAMESPACE = 'network/namespace';
+
+export function serviceInformers(informers: SharedInformers): ServiceInformers {
+  const services = informers.get(Service);
+  const slices = informers.get(EndpointSlice);
+  services.addIndex(BY_NAMESPACE, (service) => [service.metadata.namespace ?? '']);
+  services.addIndex(BY_ADDRESS, (service) => (service.spec?.clusterIPs ?? []) as string[]);
+  slices.addIndex(BY_SERVICE, (slice) => {
+    const name = slice.metadata.labels?.[SERVICE_NAME_LABEL];
+    return name === undefined ? [] : [`${slice.metadata.namespace}/${name}`];
+  });
+  slices.addIndex(BY_ADDRESS, (slice) =>
+    ((slice.endpoints ?? []) as { addresses?: string[] }[]).flatMap(({ addresses }) => addresses ?? []),
+  );
+  return { services, slices };
+}
+
+/** Tells about the ports of a Service whenever it or its endpoints changed; none when it is gone. @returns the way to stop. */
+export function followServices(
+  { services, slices }: ServiceInformers,
+  nodeName: string | undefined,
+  onChange: (key: string, ports: ServicePort[]) => void,
+): () => void {
+  const tell = (key: string): void => {
+    const service = services.get(key);
+    onChange(key, service ? servicePorts(service, slices.byIndex(BY_SERVICE, key), nodeName) : []);
+  };
+  const stops = [
+    services.onChange(({ object }) => tell(keyOf(object))),
+    slices.onChange((change) => {
+      for (const object of change.type === 'modified' ? [change.object, change.previous] : [change.object]) {
+        const name = object.metadata.labels?.[SERVICE_NAME_LABEL];
+        if (name !== undefined) tell(`${object.metadata.namespace}/${name}`);
+      }
+    }),
+  ];
+  return () => stops.forEach((stop) => stop());
+}
+
+function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}

@@ -34,6 +34,8 @@ export interface TransientProgram {
   env: Record<string, string>;
   cwd: string;
   user?: { uid: number; gid: number };
+  /** Who may open its pipes or terminal again by name, when it becomes another user by itself. */
+  stdioOwner?: { uid: number; gid: number };
   terminal: boolean;
   /** Whether it gets an input at all; without, it reads the end of file. */
   stdin: boolean;

@@ -23,7 +23,7 @@ export interface Launched {
 }
 
 /** Opening a terminal makes it the controlling one of a session that has none; only then Ctrl-C and the shell's job control work. */
-const TAKE_TERMINAL = 'exec 3<>"$0" 3>&-; exec "$@"';
+const TAKE_TERMINAL = 'exec 9<>"$0" 9>&-; exec "$@"';
 
 /** Starts a program in a session of its own. Rejects with a ShimError. */
 export async function launch(program: TransientProgram, tools: LaunchTools, options: { readyPipe?: boolean } = {}): Promise<Launched> {

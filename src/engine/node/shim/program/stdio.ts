@@ -25,7 +25,7 @@ export interface Stdio {
   drop(): void;
 }
 
-type Wanted = Pick<TransientProgram, 'terminal' | 'stdin' | 'user'>;
+type Wanted = Pick<TransientProgram, 'terminal' | 'stdin' | 'user' | 'stdioOwner'>;
 
 export function openStdio(calls: SystemCalls | undefined, wanted: Wanted): Stdio {
   if (wanted.terminal) {
@@ -39,14 +39,14 @@ export function openStdio(calls: SystemCalls | undefined, wanted: Wanted): Stdio
  * Real pipes: what Node makes are sockets, which a program cannot open again as /dev/stdout. They belong to the program's user, who
  * could not open them either.
  */
-function openPipes(calls: SystemCalls, { stdin, user }: Wanted): Stdio {
+function openPipes(calls: SystemCalls, { stdin, user, stdioOwner = user }: Wanted): Stdio {
   const own: number[] = [];
   const childs: number[] = [];
   const pipe = (child: 'read' | 'write') => {
     const { read, write } = calls.pipe();
     own.push(child === 'read' ? write : read);
     childs.push(child === 'read' ? read : write);
-    if (user !== undefined) fchownSync(childs.at(-1)!, user.uid, user.gid);
+    if (stdioOwner !== undefined) fchownSync(childs.at(-1)!, stdioOwner.uid, stdioOwner.gid);
   };
   const drop = () => [...own, ...childs].forEach((fd) => closeSync(fd));
   try {
@@ -80,7 +80,7 @@ function nodePipes({ stdin }: Wanted): Stdio {
   };
 }
 
-function openTerminal(calls: SystemCalls, { stdin, user }: Wanted): Stdio {
+function openTerminal(calls: SystemCalls, { stdin, user, stdioOwner = user }: Wanted): Stdio {
   // Without NOCTTY it would become the terminal of the shim, which has none.
   const flags = constants.O_RDWR | constants.O_NOCTTY;
   const master = openSync('/dev/ptmx', flags);
@@ -88,7 +88,7 @@ function openTerminal(calls: SystemCalls, { stdin, user }: Wanted): Stdio {
   let path: string;
   try {
     path = calls.terminalOf(master);
-    if (user !== undefined) chownSync(path, user.uid, user.gid);
+    if (stdioOwner !== undefined) chownSync(path, stdioOwner.uid, stdioOwner.gid);
     slave = openSync(path, flags);
   } catch (error) {
     closeSync(master);

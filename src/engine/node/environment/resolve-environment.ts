@@ -89,7 +89,7 @@ async function valueFromSource(source: Json, input: EnvironmentInput, read: Read
     if (source?.fieldRef) return podFieldForVariable(pod, source.fieldRef.fieldPath, input);
     if (source?.resourceFieldRef) return resourceForVariable(source.resourceFieldRef, pod, container, node.allocatable);
   } catch (error) {
-    throw configError((error as Error).message, error);
+    throw configError((error as Error).message);
   }
   return '';
 }
@@ -108,8 +108,8 @@ function notFound(kind: DataKind, name: string): ContainerError {
   return configError(`${kind.toLowerCase()} "${name}" not found`);
 }
 
-function configError(message: string, cause?: unknown): ContainerError {
-  return new ContainerError('CreateContainerConfigError', message, undefined, { cause });
+function configError(message: string): ContainerError {
+  return new ContainerError('CreateContainerConfigError', message);
 }
 
 function fromBase64(text: string): string {

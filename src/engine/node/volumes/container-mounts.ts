@@ -47,7 +47,7 @@ async function sourceOf(mount: VolumeMount, index: number, volume: ReadyVolume, 
   } catch (error) {
     // The details are for the log only: they tell about the files of the machine.
     log.warn('cannot prepare a subPath', { container: container.name, volume: mount.name, subPath, error });
-    throw refused(`failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`, error);
+    throw refused(`failed to prepare subPath for volumeMount "${mount.name}" of container "${container.name}"`);
   }
   try {
     return input.canMount ? await bind(opened, join(input.subPathFolder, container.name, String(index))) : opened.real;
@@ -59,7 +59,7 @@ async function sourceOf(mount: VolumeMount, index: number, volume: ReadyVolume, 
 async function pathOf({ path, locate }: ReadyVolume): Promise<string> {
   if (!locate) return path;
   return locate().catch((error: Error) => {
-    throw refused(error.message, error);
+    throw refused(error.message);
   });
 }
 
@@ -68,7 +68,7 @@ function subPathOf(mount: VolumeMount, env: Record<string, string>): string {
   try {
     if (mount.subPathExpr) subPath = expandSubPath(mount.subPathExpr, env);
   } catch (error) {
-    throw refused((error as Error).message, error);
+    throw refused((error as Error).message);
   }
   if (subPath.startsWith('/')) throw refused(`error SubPath \`${subPath}\` must not be an absolute path`);
   if (subPath.split('/').includes('..')) throw refused(`unable to provision SubPath \`${subPath}\`: must not contain '..'`);
@@ -110,6 +110,6 @@ function propagationOf({ mountPropagation }: VolumeMount): Pick<Mount, 'propagat
   throw refused(`invalid MountPropagation mode: "${mountPropagation}"`);
 }
 
-function refused(message: string, cause?: unknown): ContainerError {
-  return new ContainerError('CreateContainerConfigError', message, undefined, { cause });
+function refused(message: string): ContainerError {
+  return new ContainerError('CreateContainerConfigError', message);
 }

@@ -39,7 +39,8 @@ async function resolved(path: string): Promise<string> {
   } catch (error) {
     if (errorCode(error) !== 'ENOENT' || path === '/') throw error;
     // A link that leads nowhere would be followed by whatever makes the file.
-    if (await lstat(path).catch(() => undefined)) throw new Error(`Cannot mount hostPath "${path}": it is a link to nothing; remove it`);
+    if (await lstat(path).catch(() => undefined))
+      throw new Error(`Cannot mount hostPath "${path}": it is a link to nothing; remove it`, { cause: error });
     return join(await resolved(dirname(path)), basename(path));
   }
 }

@@ -1,7 +1,6 @@
 import { access, chmod, mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Json, KubeObject } from '../../../kube/object.ts';
-import { errorText } from '../../../lib/log.ts';
 import type { Mount } from '../drivers/driver.ts';
 import { API_SOURCES, filesOf, fingerprint, IN_MEMORY, referencesOf } from './api-volumes.ts';
 import { claimNameOf, openClaim } from './claims.ts';
@@ -50,6 +49,10 @@ export class NodeVolumes implements PodVolumes {
 
   async mountsOf(pod: KubeObject, container: VolumeUser, env: Record<string, string>): Promise<Mount[]> {
     const uid = pod.metadata.uid!;
+    const before = this.#states.get(uid);
+    // A container that came to the Pod later may be the first to mount a volume.
+    const isNew = container.volumeMounts?.some(({ name }) => !before?.ready.has(name));
+    if (isNew || before?.pod !== pod) await this.setUp(pod);
     const ready = this.#states.get(uid)?.ready;
     return containerMounts({
       container,
@@ -107,13 +110,16 @@ export class NodeVolumes implements PodVolumes {
 
   async #setUpOne(state: PodState, volume: Json): Promise<void> {
     const source = sourceOf(volume);
-    if (API_SOURCES.includes(source)) await this.#setUpApiVolume(state, volume, IN_MEMORY.includes(source));
+    const ready = state.ready.get(volume.name);
+    if (API_SOURCES.includes(source)) {
+      if (ready) await this.#refreshOne(state, volume, ready);
+      else await this.#setUpApiVolume(state, volume, IN_MEMORY.includes(source));
+    } else if (ready) return;
     else if (source === 'hostPath') {
       const { path, type = '' } = volume.hostPath;
       const locate = (): Promise<string> => prepareHostPath(path, type, this.#options.hostPathPolicy);
       state.ready.set(volume.name, { path: await locate(), readOnly: false, locate });
-    } else if (state.ready.has(volume.name)) return;
-    else if (source === 'emptyDir') await this.#setUpEmptyDir(state, volume);
+    } else if (source === 'emptyDir') await this.#setUpEmptyDir(state, volume);
     else await this.#setUpClaim(state, volume);
   }
 
@@ -133,7 +139,7 @@ export class NodeVolumes implements PodVolumes {
     const dependencies = { client, hostPathPolicy, volumeFolder: node.volumeFolder, making: this.#making };
     const claimed = await openClaim(pod, volume, dependencies).catch((error: unknown) => {
       this.#hold(state, reference);
-      throw new ClaimFailure(error);
+      throw new ClaimFailure(messageOf(error));
     });
     this.#release(state, reference);
     const group: number | undefined = pod.spec?.securityContext?.fsGroup;
@@ -259,17 +265,18 @@ export class NodeVolumes implements PodVolumes {
 }
 
 /** Kubernetes prints these in words of their own. */
-class ClaimFailure extends Error {
-  constructor(cause: unknown) {
-    super(errorText(cause), { cause });
-  }
-}
+class ClaimFailure extends Error {}
 
+/** Without the cause: its text is in the message already, which is shown to users as it is. */
 function failure(volume: string, error: unknown): VolumeError {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const message =
     error instanceof ClaimFailure
       ? `Unable to attach or mount volumes: unmounted volumes=[${volume}], unattached volumes=[], failed to process volumes=[${volume}]: ${text}`
       : `MountVolume.SetUp failed for volume "${volume}" : ${text}`;
-  return new VolumeError('FailedMount', message, { cause: error });
+  return new VolumeError('FailedMount', message);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

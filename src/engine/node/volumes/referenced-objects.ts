@@ -76,7 +76,7 @@ export class ReferencedObjects {
   }
 
   #get(reference: Reference, key: string): Promise<KubeObject | undefined> {
-    const kind: Kind<KubeObject> = KINDS[reference.kind];
+    const kind: Kind = KINDS[reference.kind];
     const reading = this.#client
       .resource(kind, reference.namespace)
       .get(reference.name)

@@ -69,17 +69,17 @@ describe('writeAtomically', () => {
 
   it('a reader sees all of the old or all of the new', async () => {
     await write({ a: '0', b: '0' });
-    let done = false;
+    const done = new AbortController();
     const torn: string[] = [];
     const reader = (async () => {
-      while (!done) {
+      while (!done.signal.aborted) {
         const version = await data();
         const [a, b] = await Promise.all(['a', 'b'].map((name) => readFile(join(folder, version, name), 'utf8').catch(() => undefined)));
         if (a !== undefined && b !== undefined && a !== b) torn.push(`${a} ${b}`);
       }
     })();
     for (let version = 1; version <= 30; version++) await write({ a: String(version), b: String(version) });
-    done = true;
+    done.abort();
     await reader;
     expect(torn).toEqual([]);
     expect([await text('a'), await text('b')]).toEqual(['30', '30']);

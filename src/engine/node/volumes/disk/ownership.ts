@@ -41,7 +41,12 @@ async function changeFolder(folder: Handle, ownership: GroupOwnership, depth: nu
     );
   for (const name of await readdir(folder.path)) {
     const below = await changeEntry(join(folder.path, name), ownership);
-    if (below) await changeFolder(below, ownership, depth + 1).finally(() => below.close());
+    if (!below) continue;
+    try {
+      await changeFolder(below, ownership, depth + 1);
+    } finally {
+      await below.close();
+    }
   }
   await change(folder, ownership);
 }

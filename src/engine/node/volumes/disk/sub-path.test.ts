@@ -92,9 +92,9 @@ describe('openSubPath', () => {
 
   it('never leads out while a container swaps a folder for a link', async () => {
     const outside = (await stat(join(home, 'secret'))).ino;
-    let stop = false;
+    const stop = new AbortController();
     const attacker = (async () => {
-      while (!stop) {
+      while (!stop.signal.aborted) {
         await mkdir(join(volume, 'race')).catch(() => {});
         await rm(join(volume, 'race'), { recursive: true, force: true }).catch(() => {});
         await symlink('../secret', join(volume, 'race')).catch(() => {});
@@ -106,7 +106,7 @@ describe('openSubPath', () => {
       const result = await find('race').catch(() => undefined);
       if (result) found.push(result.inode);
     }
-    stop = true;
+    stop.abort();
     await attacker;
     expect(found.length).toBeGreaterThan(0);
     expect(found).not.toContain(outside);

@@ -27,7 +27,7 @@ export async function openSubPath(volume: string, subPath: string): Promise<Open
   let current = await open(base);
   for (const { name, mode: create } of parts) {
     path = join(path, name);
-    const next = await step(join(current.path, name), create, open).finally(() => current.close());
+    const next = await stepFrom(current, name, create, open);
     if (next.stats.isSymbolicLink()) {
       await next.close();
       throw new Error(`unexpected symlink found ${path}`);
@@ -55,8 +55,18 @@ function within(base: string, path: string): string {
   throw new Error(`subpath "${path}" not within volume path "${base}"`);
 }
 
+type Open = (path: string) => Promise<Handle>;
+
+async function stepFrom(folder: Handle, name: string, create: number | undefined, open: Open): Promise<Handle> {
+  try {
+    return await step(join(folder.path, name), create, open);
+  } finally {
+    await folder.close();
+  }
+}
+
 /** One part further; `create` is the mode of a folder to make. */
-async function step(path: string, create: number | undefined, open: (path: string) => Promise<Handle>): Promise<Handle> {
+async function step(path: string, create: number | undefined, open: Open): Promise<Handle> {
   if (create === undefined) return open(path);
   await mkdir(path, { mode: create });
   const made = await open(path);

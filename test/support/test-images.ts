@@ -214,9 +214,13 @@ function applets(): string[] {
   return names.filter((name) => name !== 'busybox');
 }
 
+const temporaryFolders: string[] = [];
+
 function temporaryFolder(prefix: string): string {
+  if (temporaryFolders.length === 0)
+    process.once('exit', () => temporaryFolders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
   const folder = mkdtempSync(join(tmpdir(), prefix));
+  temporaryFolders.push(folder);
   chmodSync(folder, 0o755);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

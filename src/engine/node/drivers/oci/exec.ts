@@ -8,28 +8,36 @@ import { execFailure, lastComplaint } from './model/runtime-failure.ts';
 import { writtenPid } from './pid-file.ts';
 import { runExec, type RuntimeState } from './runtime.ts';
 
+export interface ExecSurroundings {
+  shim: Shim;
+  state: RuntimeState;
+  place: ContainerPlace;
+  /** Gives up on what takes too long. */
+  inTime<T>(work: Promise<T>, giveUp: () => Promise<void>): Promise<T>;
+}
+
 /** Runs a command in a container, as the container's user and with its environment. Resolves when it runs. */
-export async function execInContainer(
-  shim: Shim,
-  state: RuntimeState,
-  place: ContainerPlace,
-  id: string,
-  spec: ExecSpec,
-): Promise<ProgramStreams> {
-  const folder = await execFolder(place, spec, id);
+export async function execInContainer(around: ExecSurroundings, id: string, spec: ExecSpec): Promise<ProgramStreams> {
+  const folder = await execFolder(around.place, spec, id);
   const [process, pidFile, log] = ['process.json', 'pid', 'runtime.log'].map((name) => join(folder, name));
   const clear = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    const argv = runExec(state, { id, process, pidFile, log });
-    const streams = await shim.run({ argv, env: {}, cwd: '/', terminal: spec.terminal, stdin: spec.stdin });
-    const pid = await writtenPid(pidFile, streams.ended);
-    if (pid === undefined) throw execFailure(lastComplaint(await readFile(log, 'utf8').catch(() => '')) ?? 'the runtime does not say why');
+    const argv = runExec(around.state, { id, process, pidFile, log });
+    const streams = await around.shim.run({ argv, env: {}, cwd: '/', terminal: spec.terminal, stdin: spec.stdin });
+    const started = startedPid(pidFile, log, streams);
+    const pid = await around.inTime(started, async () => streams.close());
     void streams.ended.then(clear, clear).catch(() => undefined);
     return killedOnClose(streams, pid);
   } catch (error) {
     await clear();
     throw error;
   }
+}
+
+async function startedPid(pidFile: string, log: string, streams: ProgramStreams): Promise<number> {
+  const pid = await writtenPid(pidFile, streams.ended);
+  if (pid !== undefined) return pid;
+  throw execFailure(lastComplaint(await readFile(log, 'utf8').catch(() => '')) ?? 'the runtime does not say why');
 }
 
 async function execFolder(place: ContainerPlace, { command, terminal }: ExecSpec, id: string): Promise<string> {

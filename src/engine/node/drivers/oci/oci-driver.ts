@@ -31,11 +31,14 @@ export interface OciDriverOptions {
   seccompFolder: string;
   log?: { maxBytes: number; maxFiles: number };
   clock?: Clock;
+  /** How long the runtime may take to start a container or a command in it; as long as the kubelet waits for its own. */
+  startTimeoutMs?: number;
 }
 
 /** As the kubelet has it. */
 const DEFAULT_LOG = { maxBytes: 10 << 20, maxFiles: 5 };
 const DELETE_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 120_000;
 const DRIVER_LABEL = 'oci';
 
 export function createOciDriver(options: OciDriverOptions): Driver {
@@ -106,7 +109,8 @@ class OciDriver implements Driver {
   }
 
   exec(id: string, command: Parameters<Driver['exec']>[1]): ReturnType<Driver['exec']> {
-    return execInContainer(this.#shim, this.#runtime, this.#places.container(id), id, command);
+    const place = this.#places.container(id);
+    return execInContainer({ shim: this.#shim, state: this.#runtime, place, inTime: (...args) => this.#inTime(...args) }, id, command);
   }
 
   attach(id: string): ReturnType<Driver['attach']> {
@@ -148,11 +152,28 @@ class OciDriver implements Driver {
   }
 
   async #run(spec: ContainerSpec): Promise<Date> {
-    const { folder: bundle, pidFile, runtimeLog: log } = this.#places.container(spec.id);
+    const { folder: bundle, pidFile, runtimeLog: log, cgroup } = this.#places.container(spec.id);
     const terminal = spec.terminal ? { consoleSocket: await this.#places.consoleSocket(spec.id) } : {};
     const argv = runDetached(this.#runtime, { id: spec.id, bundle, pidFile, log, ...terminal });
-    const { startedAt } = await this.#shim.start({ ...this.#program(spec, argv), pidFile, ...terminal });
+    const started = this.#shim.start({ ...this.#program(spec, argv), pidFile, ...terminal });
+    // A runtime that waits inside the container (on a pipe in place of a file, say) fails once what it waits in is killed.
+    const { startedAt } = await this.#inTime(started, () => this.#cgroups.kill(cgroup));
     return startedAt;
+  }
+
+  async #inTime<T>(work: Promise<T>, giveUp: () => Promise<void>): Promise<T> {
+    let late = false;
+    const timer = this.#clock.setTimer(this.#options.startTimeoutMs ?? START_TIMEOUT_MS, () => {
+      late = true;
+      giveUp().catch(() => undefined);
+    });
+    try {
+      return await work;
+    } catch (error) {
+      throw late ? new ContainerError('RunContainerError', 'context deadline exceeded', undefined, { cause: error }) : error;
+    } finally {
+      timer.cancel();
+    }
   }
 
   #program({ id, pod, name, attempt, terminal, stdin, stdinOnce, logPath }: ContainerSpec, argv: string[]): ShimProgram {

@@ -5,12 +5,15 @@ import { createAdmission } from '../../../src/engine/apiserver/admission/chain.t
 import { calculateUsage, trackedResources } from '../../../src/engine/apiserver/admission/quota/usage.ts';
 import { bootstrapObjects, builtinResources } from '../../../src/engine/apiserver/builtin/index.ts';
 import { ensureObjects, withResources } from '../../../src/engine/apiserver/bootstrap/system-objects.ts';
+import { Aggregator } from '../../../src/engine/apiserver/aggregator/aggregator.ts';
+import type { ProxyIdentity } from '../../../src/engine/apiserver/aggregator/backend.ts';
+import { foreignServers } from '../../../src/engine/apiserver/aggregator/foreign-servers.ts';
 import { inProcessHandler } from '../../../src/engine/apiserver/in-process.ts';
 import { CustomDefinitions } from '../../../src/engine/apiserver/registry/custom-definitions.ts';
 import { ApiServer, createFoundation } from '../../../src/engine/apiserver/server.ts';
 import { startControllers } from '../../../src/engine/controllers/start-controllers.ts';
 import { createMemoryStore } from '../../../src/engine/store/memory-store.ts';
-import { realClock } from '../../../src/lib/clock.ts';
+import { realClock, type Clock } from '../../../src/lib/clock.ts';
 import { createLog, type Log } from '../../../src/lib/log.ts';
 import type { Authority } from '../../../src/lib/pki/certificate.ts';
 
@@ -23,7 +26,9 @@ export interface InMemoryEngine {
 }
 
 /** The real server with admission and all built-in controllers over the memory store, entered in process as an administrator. */
-export async function startInMemoryEngine(options: { authority?: () => Authority } = {}): Promise<InMemoryEngine> {
+export async function startInMemoryEngine(
+  options: { authority?: () => Authority; clock?: Clock; frontProxy?: ProxyIdentity } = {},
+): Promise<InMemoryEngine> {
   const warnings: string[] = [];
   const log: Log = createLog({ level: 'warn', write: (line) => warnings.push(line) });
   const foundation = createFoundation(createMemoryStore(), builtinResources());
@@ -40,6 +45,9 @@ export async function startInMemoryEngine(options: { authority?: () => Authority
     onError: (error) => log.error('background', { error }),
   });
   const definitions = new CustomDefinitions({ core, objects, deleteAll: async () => {}, log });
+  const { frontProxy, clock = realClock } = options;
+  // Other servers behind this one are only there for tests that bring a certificate to show them.
+  const aggregator = frontProxy && new Aggregator({ writer: objects, clock, identity: () => frontProxy });
   const server = new ApiServer({
     foundation,
     authenticate: () => undefined,
@@ -47,11 +55,13 @@ export async function startInMemoryEngine(options: { authority?: () => Authority
     authorizer,
     admission: createAdmission({ plugins }),
     custom: () => definitions.published(),
+    foreign: aggregator && foreignServers(aggregator),
     health: [],
     version: {},
     log,
   });
   definitions.start();
+  aggregator?.start();
   await ensureObjects(
     objects,
     withResources(
@@ -63,7 +73,7 @@ export async function startInMemoryEngine(options: { authority?: () => Authority
   const client = createClient(createInMemoryTransport(inProcessHandler(server, user)));
   const controllers = startControllers({
     client,
-    clock: realClock,
+    clock,
     log,
     rootCa: 'the CA',
     quota: { calculateUsage, trackedResources },
@@ -76,6 +86,7 @@ export async function startInMemoryEngine(options: { authority?: () => Authority
     async stop() {
       await controllers.stop();
       await client.close();
+      aggregator?.stop();
       server.close();
     },
   };

@@ -1,6 +1,6 @@
 import { parseLabelSelector, type LabelMatcher } from '../../../kube/label-selector.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
-import { errorText } from '../../../lib/log.ts';
+import { messageOf } from './client-text.ts';
 import type { MetricsReader } from './metrics-reader.ts';
 import { ScalingHistory } from './model/history.ts';
 import { normalize } from './model/normalize.ts';
@@ -36,7 +36,7 @@ export async function autoscale(pass: Pass, ports: Ports): Promise<void> {
     try {
       await scale.resize(desired);
     } catch (error) {
-      const why = errorText(error);
+      const why = messageOf(error);
       pass.event('Warning', 'FailedRescale', `New size: ${desired}; reason: ${reason}; error: ${why}`);
       pass.condition('AbleToScale', 'False', 'FailedUpdateScale', `the HPA controller was unable to update the target scale: ${why}`);
       await pass.writeStatus({ currentReplicas: current, desiredReplicas: told(pass), currentMetrics, rescaled: false });
@@ -61,7 +61,7 @@ async function currentScale(pass: Pass, { targets }: Ports): Promise<Scale | und
     pass.condition('AbleToScale', 'True', 'SucceededGetScale', "the HPA controller was able to get the target's current scale");
     return scale;
   } catch (error) {
-    const why = errorText(error);
+    const why = messageOf(error);
     pass.event('Warning', 'FailedGetScale', why);
     pass.condition('AbleToScale', 'False', 'FailedGetScale', `the HPA controller was unable to get the target's current scale: ${why}`);
     await pass.writeConditions();
@@ -173,7 +173,7 @@ function checkedSelector(pass: Pass, ports: Ports, text: string): LabelMatcher |
   try {
     selector = parseLabelSelector(text);
   } catch (error) {
-    const message = `couldn't convert selector into a corresponding internal selector object: ${errorText(error)}`;
+    const message = `couldn't convert selector into a corresponding internal selector object: ${messageOf(error)}`;
     return refuse('InvalidSelector', 'InvalidSelector', message);
   }
   const claimants = ports.claimants(selector, ports.pods(pass.namespace, selector));

@@ -27,3 +27,8 @@ export function clientText(error: unknown, request: string): string {
   }
   return message;
 }
+
+/** An error's own words, which hold those of its cause already. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -3,8 +3,7 @@ import { Quantity } from '../../../kube/quantity.ts';
 import { qualifiedResource, type Json } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { timeoutSignal } from '../../../lib/abort.ts';
-import { errorText } from '../../../lib/log.ts';
-import { clientText } from './client-text.ts';
+import { clientText, messageOf } from './client-text.ts';
 import { parseGoDuration } from './model/go-duration.ts';
 import type { PodMetrics } from './model/usage.ts';
 import type { ScaleTargets } from './scale-target.ts';
@@ -87,7 +86,7 @@ export class MetricsReader {
       resource = await this.#targets.find(group, kind);
     } catch (error) {
       const groupKind = group === '' ? kind : `${kind}.${group}`;
-      throw unable('custom', `unable to map kind ${groupKind} to resource: ${errorText(error)}`);
+      throw unable('custom', `unable to map kind ${groupKind} to resource: ${messageOf(error)}`);
     }
     const qualified = qualifiedResource({ group, resource: resource.plural });
     return [`/${qualified}/${encodeURIComponent(name)}`, `get ${qualified}.${CUSTOM} ${name}`];

@@ -2,9 +2,9 @@ import { HorizontalPodAutoscaler } from '../../../client/kinds.ts';
 import { setCondition, type Condition } from '../../../kube/conditions.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { formatTime } from '../../../kube/time.ts';
-import { errorText } from '../../../lib/log.ts';
 import type { Environment } from '../environment.ts';
 import { writeStatus } from '../workload/write-status.ts';
+import { messageOf } from './client-text.ts';
 
 type ConditionType = 'AbleToScale' | 'ScalingActive' | 'ScalingLimited';
 
@@ -65,7 +65,7 @@ export class Pass {
     try {
       await writeStatus(client, HorizontalPodAutoscaler, this.hpa, { ...status, conditions: this.#conditions });
     } catch (error) {
-      this.event('Warning', 'FailedUpdateStatus', errorText(error));
+      this.event('Warning', 'FailedUpdateStatus', messageOf(error));
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 import { labelSelectorMatcher, type LabelMatcher } from '../../../kube/label-selector.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
-import { errorText } from '../../../lib/log.ts';
+import { messageOf } from './client-text.ts';
 import type { MetricsReader } from './metrics-reader.ts';
 import { milliOf, milliQuantity } from './model/amounts.ts';
 import { externalName, goLabelSelector } from './model/metric-names.ts';
@@ -86,7 +86,7 @@ class Told extends Error {
   readonly prefix: string;
 
   constructor(prefix: string, cause: unknown) {
-    super(errorText(cause), { cause });
+    super(messageOf(cause), { cause });
     this.prefix = prefix;
   }
 }
@@ -95,7 +95,7 @@ async function guarded(reason: string, what: string, work: () => Promise<MetricP
   try {
     return await work();
   } catch (error) {
-    const detail = errorText(error);
+    const detail = messageOf(error);
     const prefix = error instanceof Told ? `${error.prefix}: ` : '';
     throw new MetricFailure(reason, detail, `${what}: ${prefix}${detail}`);
   }
@@ -105,7 +105,7 @@ async function prefixed<T>(prefix: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Error(`${prefix}: ${errorText(error)}`, { cause: error });
+    throw new Error(`${prefix}: ${messageOf(error)}`, { cause: error });
   }
 }
 
@@ -165,7 +165,7 @@ async function objectProposal(reader: MetricsReader, { metric, target, described
     } catch (error) {
       // The object stands where the error should, and the other way round: so it is upstream, and so tools know it.
       throw new Error(
-        `unable to get metric ${metric.name}: ${describedObject.kind} on ${subject.namespace} ${describedObject.name}/${errorText(error)}`,
+        `unable to get metric ${metric.name}: ${describedObject.kind} on ${subject.namespace} ${describedObject.name}/${messageOf(error)}`,
         { cause: error },
       );
     }
@@ -191,7 +191,7 @@ async function externalProposal(reader: MetricsReader, { metric, target }: Json,
       return sumOf(await reader.external(namespace, metric.name, labelSelectorMatcher(metric.selector).toString()));
     } catch (error) {
       const what = `${namespace}/${metric.name}/${goLabelSelector(metric.selector)}`;
-      throw new Error(`unable to get external metric ${what}: ${errorText(error)}`, { cause: error });
+      throw new Error(`unable to get external metric ${what}: ${messageOf(error)}`, { cause: error });
     }
   };
   const statusOf = (current: Json) => ({ type: 'External', external: { metric, current } });
@@ -215,7 +215,7 @@ function totalProposal(subject: Subject, usage: number, target: number): Proposa
   try {
     return totalReplicas(subject.specReplicas, usage, target, () => subject.pods(), subject.tolerances);
   } catch (error) {
-    throw new Error(`unable to calculate ready pods: ${errorText(error)}`, { cause: error });
+    throw new Error(`unable to calculate ready pods: ${messageOf(error)}`, { cause: error });
   }
 }
 

@@ -238,6 +238,9 @@ class DiskImages implements NodeImages {
     const unpacker = createUnpacker();
     try {
       await orAborted(unpacker.unpack({ blob: file, target: folder, lower: [], limits, keepOwners: false }), signal);
+    } catch (error) {
+      // The thread takes the archive for a layer, which it is not.
+      throw error instanceof LayerError ? new ManifestError(error.message, { cause: error }) : error;
     } finally {
       await unpacker.close();
     }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ContainerSpec, Driver } from '../../src/engine/node/drivers/driver.ts';
@@ -174,7 +174,9 @@ describe('containers that will not behave', () => {
     ['a device that never ends', '/dev/zero', { reason: 'StartError' }],
     ['a pipe that never says anything', '/pipe', { reason: 'RunContainerError', message: 'context deadline exceeded' }],
   ])('an image that has %s for a user file does not hold the node', async (_, target, expected) => {
-    const layer = unpackedLayer([{ path: 'etc/passwd', link: target }]);
+    const layer = mkdtempSync(join(node.folder.dir, 'layer-'));
+    mkdirSync(join(layer, 'etc'));
+    symlinkSync(target, join(layer, 'etc/passwd'));
     execFileSync('mkfifo', [join(layer, 'pipe')]);
     await startFails({ image: busyboxImage({}, [layer]), command: ['true'] }, expected);
   });

@@ -1,7 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packTar, type TarEntry } from 'modern-tar';
@@ -27,31 +39,28 @@ export interface LayerFile {
   mode?: number;
 }
 
-let layerFolder: string | undefined;
-
-/** An unpacked layer with busybox and all of its applets, made once per process and removed at its end. Never write to it. */
+/** An unpacked layer with busybox and all of its applets. Never write to it: it is shared. */
 export function busyboxLayer(): string {
-  if (layerFolder) return layerFolder;
-  layerFolder = temporaryFolder('tenantry-layer-');
-  for (const folder of FOLDERS) mkdirSync(join(layerFolder, folder), { recursive: true });
-  chmodSync(join(layerFolder, 'tmp'), 0o1777);
-  copyFileSync(busyboxPath(), join(layerFolder, 'bin/busybox'));
-  for (const applet of applets()) symlinkSync('busybox', join(layerFolder, 'bin', applet));
-  writeFileSync(join(layerFolder, 'etc/passwd'), PASSWD);
-  writeFileSync(join(layerFolder, 'etc/group'), GROUP);
-  return layerFolder;
+  return keptFolder(['busybox', busyboxPath(), statSync(busyboxPath()).size, PASSWD, GROUP], (folder) => {
+    for (const name of FOLDERS) mkdirSync(join(folder, name), { recursive: true });
+    chmodSync(join(folder, 'tmp'), 0o1777);
+    copyFileSync(busyboxPath(), join(folder, 'bin/busybox'));
+    for (const applet of applets()) symlinkSync('busybox', join(folder, 'bin', applet));
+    writeFileSync(join(folder, 'etc/passwd'), PASSWD);
+    writeFileSync(join(folder, 'etc/group'), GROUP);
+  });
 }
 
-/** An unpacked layer of the given files, removed at the end of the process. */
+/** An unpacked layer of the given files, shared too. */
 export function unpackedLayer(files: LayerFile[]): string {
-  const folder = temporaryFolder('tenantry-layer-');
-  for (const { path, content, link, mode } of files) {
-    const target = join(folder, path);
-    mkdirSync(dirname(target), { recursive: true });
-    if (link !== undefined) symlinkSync(link, target);
-    else writeFileSync(target, content ?? '', { mode: mode ?? 0o644 });
-  }
-  return folder;
+  return keptFolder(files, (folder) => {
+    for (const { path, content, link, mode } of files) {
+      const target = join(folder, path);
+      mkdirSync(dirname(target), { recursive: true });
+      if (link !== undefined) symlinkSync(link, target);
+      else writeFileSync(target, content ?? '', { mode: mode ?? 0o644 });
+    }
+  });
 }
 
 /** What the image store would hand to a driver: busybox, with further layers on top. */
@@ -214,13 +223,20 @@ function applets(): string[] {
   return names.filter((name) => name !== 'busybox');
 }
 
-const temporaryFolders: string[] = [];
-
-function temporaryFolder(prefix: string): string {
-  if (temporaryFolders.length === 0)
-    process.once('exit', () => temporaryFolders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
-  const folder = mkdtempSync(join(tmpdir(), prefix));
-  temporaryFolders.push(folder);
-  chmodSync(folder, 0o755);
+/** Layers are kept from run to run under the hash of what is in them: workers of tests are ended before they could clean up. */
+function keptFolder(content: unknown, fill: (folder: string) => void): string {
+  const cache = join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tenantry', 'test-layers');
+  const folder = join(cache, createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, 24));
+  if (existsSync(folder)) return folder;
+  mkdirSync(cache, { recursive: true });
+  const draft = mkdtempSync(join(cache, 'draft-'));
+  chmodSync(draft, 0o755);
+  fill(draft);
+  try {
+    renameSync(draft, folder);
+  } catch {
+    // Another test was faster.
+    rmSync(draft, { recursive: true });
+  }
   return folder;
 }

@@ -5,6 +5,8 @@ import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
 import { reportFailure } from './report-failure.ts';
 
+const NODE_MODES = ['auto', 'process', 'oci', 'none'];
+const collect = (value: string, before: string[]): string[] => [...before, value];
 const DATA_HELP = 'data directory (default: $TENANTRY_DATA or ~/.tenantry)';
 
 export function tenantryProgram(): Command {
@@ -23,10 +25,25 @@ Start here:
 
   program
     .command('up')
-    .description('start the API server and its controllers, and keep running until Ctrl-C')
+    .description('start the API server, its controllers and a node for Pods, and keep running until Ctrl-C')
     .option('--data <dir>', DATA_HELP)
     .option('--port <number>', 'port on loopback; 0 picks a free one (default: 6443, or a free one if that is taken)')
     .option('--address <ip>', 'address to listen on; anything but loopback is reachable from outside', '127.0.0.1')
+    .addOption(
+      new Option('--node <driver>', 'how Pods run: as containers, as processes, the best that works, or not at all')
+        .choices(NODE_MODES)
+        .default('auto'),
+    )
+    .addOption(
+      new Option('--node-network <kind>', "the Pods' network: their own if the machine can, or the machine's")
+        .choices(['auto', 'shared'])
+        .default('auto'),
+    )
+    .option('--node-name <name>', 'name of the node (default: the name of this machine)')
+    .option('--node-resource <name=amount>', 'something the node has for Pods, such as example.com/gpu=4; can be repeated', collect, [])
+    .option('--keep-pods', 'let Pods go on when it is stopped; the next start finds them')
+    .option('--allow-host-path <dir>', 'let Pods mount this folder of the machine and what is in it; can be repeated', collect, [])
+    .option('--node-port-address <ip>', 'where node ports of Services are opened (default: 127.0.0.1)')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('warn'))
     .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('pretty'))
     .addHelpText(

@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
+import { isAbsolute } from 'node:path';
+import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { kubeconfigPath } from './data-directory.ts';
+import type { NodeMode, NodeSettings } from './node-supervisor.ts';
 import { productVersion } from './product-version.ts';
 import { prepareDataDirectory, startFailure } from './start-failure.ts';
 
@@ -11,6 +14,13 @@ export interface UpOptions {
   address: string;
   logLevel: string;
   logFormat: string;
+  node: NodeMode;
+  nodeNetwork: 'auto' | 'shared';
+  nodeName?: string;
+  nodeResource: string[];
+  keepPods?: boolean;
+  allowHostPath: string[];
+  nodePortAddress?: string;
 }
 
 const DEFAULT_PORT = 6443;
@@ -20,6 +30,7 @@ export async function up(options: UpOptions): Promise<void> {
   const port = portOf(options.port);
   const log = createLog({ level: levelOf(options.logLevel), format: options.logFormat === 'json' ? 'json' : 'pretty' });
   checkAddress(options.address);
+  const node = nodeSettings(options);
   await prepareDataDirectory(options.data);
   const engine = await startEngine({
     data: options.data,
@@ -27,6 +38,7 @@ export async function up(options: UpOptions): Promise<void> {
     port,
     fallBackToFreePort: options.port === undefined,
     version: productVersion(),
+    node,
     log,
   }).catch((error: unknown) => {
     throw startFailure(error, options.data);
@@ -42,6 +54,40 @@ function checkAddress(address: string): void {
   throw new Error(
     `Cannot listen on "${address}": it is not an IP address; give one, such as 127.0.0.1, or 0.0.0.0 for all of this machine`,
   );
+}
+
+function nodeSettings(options: UpOptions): NodeSettings | undefined {
+  const { node: mode, nodeName: name, keepPods = false, allowHostPath, nodePortAddress } = options;
+  if (mode === 'none') return undefined;
+  const resources: Record<string, string> = {};
+  for (const text of options.nodeResource) {
+    const [, resource, amount] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+    if (resource === undefined || !resource.includes('/') || isQualifiedName(resource).length > 0) {
+      throw new Error(`Cannot offer the resource "${text}": it is not a name with a domain and an amount; say it like example.com/gpu=4`);
+    }
+    if (!/^\d+$/.test(amount))
+      throw new Error(`Cannot offer "${amount}" of ${resource}: it is not a whole number; say it like ${resource}=4`);
+    resources[resource] = amount;
+  }
+  if (name !== undefined && isDns1123Subdomain(name).length > 0) {
+    throw new Error(`Cannot call the node "${name}": a name has lower-case letters, digits, '-' and '.'; choose one like that`);
+  }
+  for (const path of allowHostPath) {
+    if (!isAbsolute(path)) throw new Error(`Cannot let Pods use "${path}": it is not an absolute path; give one that begins with /`);
+  }
+  if (nodePortAddress !== undefined) checkAddress(nodePortAddress);
+  const logFormat = options.logFormat === 'json' ? 'json' : 'pretty';
+  return {
+    mode,
+    network: options.nodeNetwork,
+    name,
+    resources,
+    keepPods,
+    hostPaths: allowHostPath,
+    nodePortAddress,
+    logLevel: levelOf(options.logLevel),
+    logFormat,
+  };
 }
 
 function portOf(text: string | undefined): number {
@@ -68,13 +114,14 @@ function greeting(engine: Engine, options: UpOptions): string {
     `  data        ${state}`,
     `  kubeconfig  ${kubeconfig}`,
     `  audit log   ${engine.auditPath}`,
+    `  node        ${engine.node === undefined ? 'none: Pods wait for one' : engine.node}`,
     '',
     'Use it from another terminal:',
     '',
     `  export KUBECONFIG=${kubeconfig}`,
     '  kubectl get namespaces',
     '',
-    'Ctrl-C stops it; the data stays.',
+    `Ctrl-C stops it${options.keepPods ? '; its Pods go on' : ' and its Pods'}; the data stays.`,
     '',
   ];
   if (engine.portTaken !== undefined) {

@@ -70,9 +70,9 @@ export async function ensurePki(directory: string, options: PkiOptions): Promise
   return { authority, frontProxyAuthority, frontProxyClient, serving, kubeletClient, admin, serviceAccountKeys, encryptionKeys };
 }
 
-type LeafTemplate = Pick<CertificateTemplate, 'subject' | 'usages' | 'alternativeNames'>;
+export type LeafTemplate = Pick<CertificateTemplate, 'subject' | 'usages' | 'alternativeNames'>;
 
-function client(commonName: string, organizations: string[]): LeafTemplate {
+export function client(commonName: string, organizations: string[]): LeafTemplate {
   return { subject: { commonName, organizations }, usages: ['digital signature', 'key encipherment', 'client auth'] };
 }
 
@@ -118,7 +118,7 @@ function readAuthority(path: string, certificatePem: string, keyPem: string): Pi
   }
 }
 
-async function ensureLeaf(
+export async function ensureLeaf(
   files: KeyFiles,
   name: string,
   authority: Authority,

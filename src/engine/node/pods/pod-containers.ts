@@ -1,10 +1,12 @@
 import type { Container } from '../../../kube/generated/core-v1.ts';
+import { sleep } from '../../../lib/abort.ts';
+import { Backoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { ContainerEnd, Driver, DriverContainer } from '../drivers/driver.ts';
 import { Deadline, stopContainer, type StopPorts } from './container-stopper.ts';
 import { BackOff, durationText, RESTART_BACK_OFF } from './model/back-off.ts';
-import { ContainerRuns, runId, runsFromStatus, type ContainerRun, type RunEnd } from './model/container-runs.ts';
+import { ContainerRuns, lostEnd, runId, runsFromStatus, type ContainerRun, type RunEnd } from './model/container-runs.ts';
 import type { Waiting } from './model/container-statuses.ts';
 import { containerNamed, podText, referenceTo, statusesOf, type PodObject } from './model/pod-object.ts';
 import type { PodEvents } from './pod-events.ts';
@@ -15,7 +17,7 @@ import { StartFailure } from './start-failure.ts';
 export interface ContainerPorts {
   clock: Clock;
   log: Log;
-  driver: Pick<Driver, 'signal' | 'ended' | 'remove'>;
+  driver: Pick<Driver, 'signal' | 'ended' | 'remove' | 'list'>;
   events: PodEvents;
   files: PodFiles;
   stopSignal: StopPorts['stopSignal'];
@@ -26,8 +28,6 @@ export interface ContainerPorts {
   postStart(pod: PodObject, container: Container, run: ContainerRun, signal: AbortSignal): Promise<void>;
   /** What a failed container said last, for FallbackToLogsOnError. */
   lastLines(logPath: string): Promise<string>;
-  /** The driver does not answer any more. */
-  lost(error: unknown): void;
 }
 
 export interface ContainerListener {
@@ -166,14 +166,27 @@ export class PodContainers {
   }
 
   #follow(pod: PodObject, run: ContainerRun): void {
-    const ending = this.#ports.driver.ended(run.id).then(
-      async (end) => {
-        run.end = await this.#describe(pod, run, end);
-        this.#listener.ended(run);
-      },
-      (error: unknown) => this.#ports.lost(error),
-    );
+    const ending = this.#seeEnd(run).then(async (end) => {
+      run.end = end ? await this.#describe(pod, run, end) : lostEnd(new Date(this.#ports.clock.now()));
+      this.#listener.ended(run);
+    });
     this.#endings.set(run.id, ending);
+  }
+
+  /** Undefined when nobody knows how it ended: the shim was killed, and the container went with it. Never rejects. */
+  async #seeEnd({ id }: ContainerRun): Promise<ContainerEnd | undefined> {
+    const { driver, log, clock } = this.#ports;
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5000 });
+    for (;;) {
+      try {
+        return await driver.ended(id);
+      } catch (error) {
+        log.info('lost sight of a container, looking for it again', { container: id, error });
+        const found = await driver.list().catch(() => undefined);
+        if (found && !found.some((container) => container.id === id)) return undefined;
+        await sleep(clock, backoff.next());
+      }
+    }
   }
 
   async #describe(pod: PodObject, run: ContainerRun, end: ContainerEnd): Promise<RunEnd> {

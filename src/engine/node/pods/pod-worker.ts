@@ -162,7 +162,7 @@ export class PodWorker {
       waiting: this.containers.waiting,
       probes,
       driver: driverName,
-      ended: this.#complete || pod.metadata.deletionTimestamp !== undefined,
+      ended: this.#complete,
       failure: this.#failure,
       conditions: this.#conditions,
       sandboxReady: this.#sandbox !== undefined && !this.#cleared,

@@ -55,13 +55,15 @@ export class UsageSampler {
     const known = this.#before.get(id);
     const before = known && now.at - known.at <= LONGEST_WINDOW_MS ? known : (since ?? known);
     const last = this.#last.get(id);
-    if (before && last && now.at - before.at < SHORTEST_WINDOW_MS) return { ...last, memoryBytes: now.memoryBytes };
+    if (before && last && now.at - before.at < SHORTEST_WINDOW_MS)
+      return { ...last, memoryBytes: now.memoryBytes, cpuNanoseconds: now.cpuNanoseconds };
     const windowMs = before ? Math.max(1, now.at - before.at) : 0;
     const used = before ? Math.max(0, now.cpuNanoseconds - before.cpuNanoseconds) : 0;
     const sample: UsageSample = {
       at: new Date(now.at),
       windowSeconds: windowMs / 1000,
       cpuNanocores: windowMs === 0 ? 0 : Math.round((used / windowMs) * 1000),
+      cpuNanoseconds: now.cpuNanoseconds,
       memoryBytes: now.memoryBytes,
     };
     this.#before.set(id, now);

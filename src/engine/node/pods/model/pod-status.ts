@@ -8,7 +8,7 @@ import type { PodObject } from './pod-object.ts';
 export interface StatusFacts extends Omit<ContainerFacts, 'spec' | 'deleted'> {
   pod: PodObject;
   waiting: ReadonlyMap<string, Waiting>;
-  /** Nothing is started any more. */
+  /** It is over: nothing runs any more, and nothing will. */
   ended: boolean;
   /** Why the Pod fails, whatever its containers say: refused, evicted, out of time. */
   failure?: { reason: string; message: string };
@@ -52,12 +52,14 @@ export function podStatus(facts: StatusFacts): PodStatus {
 }
 
 /** A Pod never leaves a terminal phase, and does not enter one while anything of it runs. */
-function settledPhase({ pod, runs, failure }: StatusFacts, computed: Phase): Phase {
+function settledPhase({ pod, runs, failure, ended }: StatusFacts, computed: Phase): Phase {
   const before = pod.status?.phase as Phase | undefined;
   if (before === 'Succeeded' || before === 'Failed') return before;
-  const wanted = failure ? 'Failed' : computed;
-  const isEnd = wanted === 'Succeeded' || wanted === 'Failed';
-  return isEnd && runs.running().length > 0 ? (before ?? 'Pending') : wanted;
+  const isEnd = computed === 'Succeeded' || computed === 'Failed';
+  // Who ended without having succeeded has failed, also when it never came to run.
+  const wanted = failure || (ended && !isEnd) ? 'Failed' : computed;
+  const terminal = wanted === 'Succeeded' || wanted === 'Failed';
+  return terminal && runs.running().length > 0 ? (before ?? 'Pending') : wanted;
 }
 
 function hasActiveMain(spec: PodSpec, { runs }: StatusFacts): boolean {

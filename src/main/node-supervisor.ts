@@ -1,0 +1,222 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '../client/client.ts';
+import { machineFacts, machineState, type MachineFacts } from '../engine/node/registration/machine-facts.ts';
+import type { NodeDescription, NodeHealth } from '../engine/node/registration/describe-node.ts';
+import { NodeRegistrar } from '../engine/node/registration/node-registrar.ts';
+import { NO_PRESSURE } from '../engine/node/registration/pressure.ts';
+import { Backoff } from '../lib/backoff.ts';
+import { realClock, type Timer } from '../lib/clock.ts';
+import type { Log, LogLevel } from '../lib/log.ts';
+import { ensureNodeCertificates } from '../lib/pki/ensure-node-certificates.ts';
+import type { Pki } from '../lib/pki/ensure-pki.ts';
+import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
+import { replaceFile } from '../lib/pki/private-file.ts';
+
+export const NODE_MODES = ['auto', 'process', 'oci', 'none'] as const;
+export type NodeMode = (typeof NODE_MODES)[number];
+
+export interface NodeSettings {
+  mode: Exclude<NodeMode, 'none'>;
+  /** `shared`: Pods use the machine's network even where they could have one of their own. */
+  network: 'auto' | 'shared';
+  /** The hostname when absent. */
+  name?: string;
+  /** Extended resources: `example.com/gpu` to an amount. */
+  resources: Readonly<Record<string, string>>;
+  /** Pods outlive a clean stop. */
+  keepPods: boolean;
+  hostPaths: readonly string[];
+  nodePortAddress?: string;
+  logLevel: LogLevel;
+  logFormat: 'json' | 'pretty';
+}
+
+export interface SupervisorOptions {
+  data: string;
+  /** Of the API server. */
+  url: string;
+  address: string;
+  settings: NodeSettings;
+  pki: Pki;
+  /** In this process, as the node of that name. */
+  client(name: string): Client;
+  version: string;
+  log: Log;
+}
+
+/** What the two processes say to each other. */
+export type AgentMessage = { type: 'ready' };
+export type SupervisorMessage = { type: 'stop'; keepPods: boolean };
+
+const RESTART = { initialMs: 200, maxMs: 30_000, jitter: 0.2 };
+/** An agent that ran this long was well: its next failure is a first one. */
+const WELL_MS = 60_000;
+/** Longer than any Pod may take by default to end. */
+const STOP_PATIENCE_MS = 45_000;
+
+/**
+ * The node of `up`. Until the first Pod comes it is only an object in the API, kept alive from here; then the agent is started as a process
+ * of its own, which does all the rest, and is started again whenever it ends without being asked to.
+ */
+export class NodeSupervisor {
+  readonly name: string;
+  #options: SupervisorOptions;
+  #machine: MachineFacts = machineFacts();
+  #registrar: NodeRegistrar;
+  #agent: ChildProcess | undefined;
+  #needed = false;
+  #stopping = false;
+  #backoff = new Backoff(RESTART);
+  #restart: Timer | undefined;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.name = options.settings.name ?? this.#machine.hostname;
+    const { log } = options;
+    this.#registrar = new NodeRegistrar({ client: options.client(this.name), clock: realClock, log, describe: () => this.#describe() });
+  }
+
+  /** Registers the node. Starts the agent too when an earlier one left something behind. */
+  async start(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await this.#registrar.start();
+    const left = await Promise.all(['pods', 'shim'].map((entry) => readdir(join(this.#folder, entry)).catch(() => [])));
+    if (left.some((entries) => entries.some((entry) => entry !== 'lock' && entry !== 'shim.log'))) this.need();
+  }
+
+  /** There is work: the agent has to run from now on. */
+  need(): void {
+    if (this.#needed || this.#stopping) return;
+    this.#needed = true;
+    this.#launch();
+  }
+
+  /** Ends the agent, and all Pods unless they are to be kept. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#registrar.stop();
+    this.#restart?.cancel();
+    const agent = this.#agent;
+    if (!agent || agent.exitCode !== null || agent.signalCode !== null) return;
+    const exited = new Promise<void>((resolve) => void agent.once('exit', () => resolve()));
+    const message: SupervisorMessage = { type: 'stop', keepPods: this.#options.settings.keepPods };
+    if (agent.connected) agent.send(message);
+    const patience = realClock.setTimer(STOP_PATIENCE_MS, () => agent.kill('SIGKILL'));
+    patience.hold?.();
+    await exited;
+    patience.cancel();
+  }
+
+  get #folder(): string {
+    return join(this.#options.data, 'node');
+  }
+
+  /** Whom the API server can reach, its node can be reached by. */
+  get #serverAddress(): string {
+    const { address } = this.#options;
+    if (address === '::1' || address.startsWith('127.')) return '127.0.0.1';
+    return address === '0.0.0.0' || address === '::' || isIP(address) === 0 ? this.#machine.address : address;
+  }
+
+  async #describe(): Promise<{ node: NodeDescription; health: NodeHealth }> {
+    const { version, settings } = this.#options;
+    const { disk } = await machineState(this.#folder);
+    const node: NodeDescription = {
+      name: this.name,
+      machine: this.#machine,
+      diskBytes: disk.totalBytes,
+      volumeFolder: join(this.#folder, 'volumes'),
+      serverAddress: this.#serverAddress,
+      version,
+      resources: settings.resources,
+      runtime: `process://${version}`,
+      images: [],
+    };
+    const policies = { status: false, reason: 'NoPods', message: 'what this node can enforce is found out with its first Pod' };
+    return { node, health: { pressure: NO_PRESSURE, policies, missingIsolation: [] } };
+  }
+
+  #launch(): void {
+    this.#prepare()
+      .then((args) => this.#spawn(args))
+      .catch((error: unknown) => {
+        this.#options.log.error('cannot start the node agent, will try again', { error });
+        this.#launchLater();
+      });
+  }
+
+  /** Its certificates, its kubeconfig and its flags. */
+  async #prepare(): Promise<string[]> {
+    const { data, url, pki, settings, address } = this.#options;
+    const addresses = [this.#machine.address, this.#serverAddress];
+    const certificates = await ensureNodeCertificates(join(data, 'pki'), {
+      name: this.name,
+      addresses,
+      authority: pki.authority,
+      clock: realClock,
+    });
+    const kubeconfig = join(this.#folder, 'kubeconfig');
+    const server = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+    const text = kubeconfigText({
+      server,
+      authorityPem: pki.authority.certificatePem,
+      certificatePem: certificates.client.certificatePem,
+      keyPem: certificates.client.keyPem,
+      user: `system:node:${this.name}`,
+    });
+    await replaceFile(kubeconfig, text, 0o600);
+    const args: Record<string, string | readonly string[] | undefined> = {
+      name: this.name,
+      data,
+      server,
+      mode: settings.mode,
+      network: settings.network,
+      'server-address': this.#serverAddress,
+      listen: address === '::1' ? '127.0.0.1' : address,
+      'log-level': settings.logLevel,
+      'log-format': settings.logFormat,
+      resource: Object.entries(settings.resources).map(([name, amount]) => `${name}=${amount}`),
+      'allow-host-path': settings.hostPaths,
+      'node-port-address': settings.nodePortAddress,
+    };
+    return Object.entries(args).flatMap(([name, value = []]) => [value].flat().map((each) => `--${name}=${each}`));
+  }
+
+  #spawn(args: string[]): void {
+    if (this.#stopping) return;
+    const { log } = this.#options;
+    const agent = spawn(process.execPath, [...AGENT_FLAGS, agentProgram(), ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const startedAt = realClock.monotonic();
+    this.#agent = agent;
+    // From here on the agent tells how the node is; when it cannot, nobody should pretend.
+    this.#registrar.stop();
+    agent.once('error', (error) => log.error('cannot start the node agent', { error }));
+    agent.once('exit', (code, signal) => {
+      if (this.#stopping) return;
+      if (realClock.monotonic() - startedAt > WELL_MS) this.#backoff.reset();
+      log.warn('the node agent ended, will be started again', { code, signal });
+      this.#launchLater();
+    });
+  }
+
+  #launchLater(): void {
+    if (this.#stopping) return;
+    this.#restart = realClock.setTimer(this.#backoff.next(), () => this.#launch());
+  }
+}
+
+/** Small pieces of garbage, collected often: an agent is a process more on the user's machine. */
+const AGENT_FLAGS = ['--max-semi-space-size=2'];
+
+function agentProgram(): string {
+  for (const place of ['./node.js', '../node.js']) {
+    const path = fileURLToPath(new URL(place, import.meta.url));
+    if (existsSync(path)) return path;
+  }
+  throw new Error('Cannot start the node agent: its program node.js is not beside this one; build the product first');
+}

@@ -21,13 +21,26 @@ export interface ProbeOptions {
   cgroupsMissing?: string;
   /** Where programs are looked for. */
   path?: string;
+  /** Which ones to try, in order. */
+  candidates?: readonly OciRuntimeName[];
   userId?: number;
+  timeoutMs?: number;
 }
 
 export interface ProbeResult {
   runtime?: OciRuntime;
   /** Those that do not work, with the reason. */
   tried: { name: OciRuntimeName; why: string }[];
+}
+
+interface FoundProgram {
+  name: OciRuntimeName;
+  path: string | undefined;
+}
+
+interface RememberedResult {
+  key: string;
+  result: ProbeResult;
 }
 
 const RUNTIMES: OciRuntimeName[] = ['runc', 'crun', 'runsc'];
@@ -37,25 +50,27 @@ const PROBE_TIMEOUT_MS = 10_000;
 
 /** The first runtime that really runs a container here, with everything that ours are made of: layers, limits, filter. */
 export async function probeRuntimes(options: ProbeOptions): Promise<ProbeResult> {
+  const candidates = options.candidates ?? RUNTIMES;
   const refused = refusal(options);
-  if (refused) return { tried: RUNTIMES.map((name) => ({ name, why: refused })) };
+  if (refused) return { tried: candidates.map((name) => ({ name, why: refused })) };
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const places = containerPlaces(options.dir);
+  const { probeResult } = containerPlaces(options.dir);
+  const programs = candidates.map((name) => ({ name, path: findProgram(name, options.path ?? process.env['PATH'] ?? '') }));
+  const key = await probeKey(programs, options.cgroups!);
+  const remembered = await readResult(probeResult);
+  if (remembered?.key === key) return remembered.result;
+  const result = await firstThatWorks(programs, options);
+  // What does not work is tried again the next time: somebody may have repaired it.
+  if (result.runtime) await writeFile(probeResult, JSON.stringify({ key, result } satisfies RememberedResult));
+  return result;
+}
+
+async function firstThatWorks(programs: FoundProgram[], options: ProbeOptions): Promise<ProbeResult> {
   const tried: ProbeResult['tried'] = [];
-  for (const name of RUNTIMES) {
-    const path = findProgram(name, options.path ?? process.env['PATH'] ?? '');
-    if (!path) {
-      tried.push({ name, why: 'it is not installed' });
-      continue;
-    }
-    const key = await probeKey(path, options.cgroups!);
-    const why = (await rememberedKey(places.probeResult)) === key ? undefined : await failureOf({ name, path }, options);
-    if (why !== undefined) {
-      tried.push({ name, why });
-      continue;
-    }
-    await writeFile(places.probeResult, JSON.stringify({ key }));
-    return { runtime: { name, path }, tried };
+  for (const { name, path } of programs) {
+    const why = path ? await failureOf({ name, path }, options) : 'it is not installed';
+    if (path && why === undefined) return { runtime: { name, path }, tried };
+    tried.push({ name, why: why ?? '' });
   }
   return { tried };
 }
@@ -79,22 +94,26 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What the answer depends on: the program, the kernel, and how cgroups are mounted. */
-async function probeKey(path: string, cgroups: Cgroups): Promise<string> {
-  const { mtimeMs, size } = await stat(path);
-  return [path, mtimeMs, size, release(), cgroups.version].join(' ');
+/** What the answer depends on: the programs, the kernel, and how cgroups are mounted. */
+async function probeKey(programs: FoundProgram[], cgroups: Cgroups): Promise<string> {
+  const parts: string[] = [release(), cgroups.version];
+  for (const { name, path } of programs) {
+    const info = path ? await stat(path) : undefined;
+    parts.push(info ? `${path} ${info.mtimeMs} ${info.size}` : name);
+  }
+  return parts.join('; ');
 }
 
-async function rememberedKey(file: string): Promise<string | undefined> {
+async function readResult(file: string): Promise<RememberedResult | undefined> {
   try {
-    return (JSON.parse(await readFile(file, 'utf8')) as { key?: string }).key;
+    return JSON.parse(await readFile(file, 'utf8')) as RememberedResult;
   } catch {
     return undefined;
   }
 }
 
 /** Undefined when a container ran to its end. */
-async function failureOf(runtime: OciRuntime, { dir, cgroups }: ProbeOptions): Promise<string | undefined> {
+async function failureOf(runtime: OciRuntime, { dir, cgroups, timeoutMs = PROBE_TIMEOUT_MS }: ProbeOptions): Promise<string | undefined> {
   const places = containerPlaces(join(dir, `probe-${runtime.name}`));
   const uid = newUid();
   const spec = probeContainer(uid);
@@ -105,13 +124,13 @@ async function failureOf(runtime: OciRuntime, { dir, cgroups }: ProbeOptions): P
     await makeSandbox(pod, { pod: spec.pod, limits: spec.limits }, cgroups!);
     const facts = await machineFacts(cgroups!, places.cgroup);
     await makeBundle({ places, facts, seccompFolder: dir, systemRoot: () => makeSystemRoot(places.systemRoot, []) }, spec);
-    const { exitCode, output } = await runtimeCommand([...command, 'run', '--bundle', folder, spec.id], PROBE_TIMEOUT_MS);
+    const { exitCode, output } = await runtimeCommand([...command, 'run', '--bundle', folder, spec.id], timeoutMs);
     return exitCode === 0 ? undefined : output.trim() || `exit code ${exitCode}`;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   } finally {
     await cgroups!.kill(cgroup);
-    await runtimeCommand([...command, 'delete', '--force', spec.id], PROBE_TIMEOUT_MS).catch(() => undefined);
+    await runtimeCommand([...command, 'delete', '--force', spec.id], timeoutMs).catch(() => undefined);
     await removeRoot(folder);
     await unmakeSandbox(pod, cgroups!);
     await cgroups!.remove(places.cgroup);

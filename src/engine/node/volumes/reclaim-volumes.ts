@@ -75,7 +75,7 @@ export function isToGo(volume: KubeObject, volumeFolder: string): boolean {
   const { metadata, spec } = volume;
   if (metadata.deletionTimestamp === undefined || !hasFinalizer(volume, FOLDER_FINALIZER) || hasFinalizer(volume, PROTECTION)) return false;
   // Only what this node made: its own folder, of the volume's own name.
-  return spec?.local?.path === join(volumeFolder, metadata.name!);
+  return !metadata.name!.startsWith('.') && spec?.local?.path === `${volumeFolder}/${metadata.name}`;
 }
 
 /** First out of the way: a volume made again under the same name must not meet half of the old one. */

@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import type { Clock } from '../../../../lib/clock.ts';
 import { realClock } from '../../../../lib/clock.ts';
@@ -62,6 +62,7 @@ class OciDriver implements Driver {
     this.#shim = options.shim;
     this.#cgroups = options.cgroups;
     this.#clock = options.clock ?? realClock;
+    mkdirSync(options.dir, { recursive: true, mode: 0o700 });
     // The kernel tells mount points by their real path.
     this.#places = containerPlaces(realpathSync(options.dir));
     this.#runtime = { runtime: options.runtime, stateFolder: this.#places.state };

@@ -35,8 +35,8 @@ export interface Transport {
   watch(request: TransportRequest): Promise<AsyncIterable<WatchEvent>>;
   /** The body of an answer as it comes: logs. Resolves for every HTTP status, like `request`. */
   stream?(request: TransportRequest): Promise<StreamedResponse>;
-  /** Leaves HTTP for a WebSocket: exec, attach, port-forward. Absent where there is no network to do so. @throws StatusError */
-  connect?(request: TransportRequest, protocols: string[]): Promise<WebSocket>;
+  /** Leaves HTTP for a WebSocket: exec, attach, port-forward. Absent where there is no network to do so. It is paused: resume it once somebody listens. @throws StatusError */
+  connect?(request: TransportRequest, protocols: string[]): Promise<ConnectedSocket>;
   close(): Promise<void>;
 }
 
@@ -46,6 +46,12 @@ export interface StreamedResponse {
   headers: Record<string, string>;
   /** Fails with a TransportError when the answer was cut short. */
   body: Readable;
+}
+
+export interface ConnectedSocket {
+  webSocket: WebSocket;
+  /** The one of the protocols that the server chose. */
+  protocol: string;
 }
 
 /** What the in-memory transport is made from: the server's handler chain after TLS, with an identity already bound to it. */

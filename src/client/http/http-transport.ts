@@ -1,17 +1,19 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { isStatusError } from '../../kube/status.ts';
 import { orAborted } from '../../lib/abort.ts';
 import { realClock, type Clock } from '../../lib/clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import { queryText } from '../query.ts';
 import { refusal } from '../requests.ts';
 import { abortedError, TransportError } from '../transport-error.ts';
-import type { Transport, TransportRequest } from '../transport.ts';
+import type { ConnectedSocket, Transport, TransportRequest } from '../transport.ts';
 import { dial, type ServerEndpoint } from './connector.ts';
 import type { HttpAnswer, HttpConnections, HttpRequest } from './exchange.ts';
 import { Http1Connections } from './http1-connections.ts';
 import { Http2Connections } from './http2-connections.ts';
-import { readBody, readEvents } from './read-body.ts';
+import { openWebSocket } from './open-web-socket.ts';
+import { bodyStream, readBody, readEvents } from './read-body.ts';
 
 export interface HttpTransportOptions {
   endpoint: ServerEndpoint;
@@ -73,6 +75,23 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
         throw refusal({ status: answer.status, headers: answer.headers, body: await readBody(answer, request.signal) });
       }
       return readEvents(answer, request.signal);
+    },
+    async stream(request) {
+      const answer = await send(request);
+      return { status: answer.status, headers: answer.headers, body: bodyStream(answer, request.signal) };
+    },
+    async connect(request, protocols) {
+      const attemptOne = async (): Promise<ConnectedSocket> => {
+        if (closed) throw new TransportError('Closed', 'the transport was closed');
+        const [headers, socket] = await waitFor(Promise.all([credentials.headers(), open(['http/1.1'])]), request.signal);
+        return openWebSocket(socket, endpoint.url.host, encode(request, basePath, { ...options.headers, ...headers }), protocols);
+      };
+      try {
+        return await attemptOne();
+      } catch (error) {
+        if (!isStatusError(error, 'Unauthorized') || !credentials.refresh()) throw error;
+        return attemptOne();
+      }
     },
     async close() {
       closed = true;

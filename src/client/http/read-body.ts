@@ -1,3 +1,4 @@
+import { Transform, type Readable } from 'node:stream';
 import type { WatchEvent } from '../../kube/watch-event.ts';
 import { errorText } from '../../lib/log.ts';
 import { abortedError, TransportError } from '../transport-error.ts';
@@ -20,6 +21,21 @@ export async function readBody(answer: HttpAnswer, signal: AbortSignal | undefin
   } catch (error) {
     throw new TransportError('BadResponse', `Cannot read the answer: ${errorText(error)}`, { cause: error });
   }
+}
+
+/** The answer as it comes. */
+export function bodyStream(answer: HttpAnswer, signal: AbortSignal | undefined): Readable {
+  const broken = (cause?: unknown): TransportError => (signal?.aborted ? abortedError(signal) : cut(cause));
+  const stream = new Transform({
+    transform: (chunk, _encoding, done) => done(null, chunk),
+    flush: (done) => done(signal?.aborted || !answer.complete() ? broken() : null),
+  });
+  answer.body.on('error', (error) => stream.destroy(broken(error)));
+  answer.body.once('close', () => {
+    if (!stream.writableEnded) stream.destroy(broken());
+  });
+  stream.once('close', () => answer.body.destroy());
+  return answer.body.pipe(stream);
 }
 
 /** The events of a watch, one JSON document per line. Ends when the server ends it or the signal fires. */

@@ -91,6 +91,7 @@ function carry(source: Readable | undefined, sink: Writable | undefined, clock: 
   });
   sink?.on('error', () => {});
   const ended = new Promise<void>((resolve) => {
+    if (source.readableEnded || source.destroyed) resolve();
     source
       .once('end', resolve)
       .once('close', resolve)

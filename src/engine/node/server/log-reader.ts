@@ -26,16 +26,27 @@ const POLL_MS = 500;
 /** A container's output as its program wrote it. Reads as fast as it is read from, and holds one block whatever the length of a line. */
 export function readLog({ path, options, ended, signal, clock = realClock }: LogRequest): Readable {
   const stop = linkSignals(signal);
-  const stream = Readable.from(limited(output(path, options, ended, stop.signal, clock), options.limitBytes), {
-    objectMode: false,
+  const pieces = limited(output(path, options, ended, stop.signal, clock), options.limitBytes);
+  const stream = new Readable({
     highWaterMark: BLOCK_BYTES,
+    read() {
+      pieces.next().then(
+        ({ done, value }) => this.push(done === true ? null : value),
+        (error: Error) => this.destroy(error),
+      );
+    },
+    destroy(error, done) {
+      signal.removeEventListener('abort', onAbort);
+      // It may be waiting for the next line.
+      stop.abort();
+      pieces.return(undefined).then(
+        () => done(error),
+        (failed: Error) => done(error ?? failed),
+      );
+    },
   });
   const onAbort = (): void => void stream.destroy();
   signal.addEventListener('abort', onAbort, { once: true });
-  stream.once('close', () => {
-    signal.removeEventListener('abort', onAbort);
-    stop.abort();
-  });
   if (signal.aborted) stream.destroy();
   return stream;
 }

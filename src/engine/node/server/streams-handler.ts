@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { createWebSocketStream } from 'ws';
-import { badRequestError, StatusError } from '../../../kube/status.ts';
+import { badRequestError, internalServerError, StatusError } from '../../../kube/status.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { PORT_FORWARD, TUNNELLED_PORT_FORWARD } from '../../../lib/channels/remote-command.ts';
 import type { ProgramStreams } from '../shim/shim.ts';
 import { parseCommandOptions, type CommandOptions } from './command-options.ts';
 import { runSession, type CommandConnection } from './command-session.ts';
 import type { ContainerTarget, PodAccess, PodTarget } from './pod-access.ts';
-import { asStatusError } from './refusal.ts';
 import { openSpdyCommand, SPDY_COMMAND_PROTOCOLS } from './spdy-command.ts';
 import { servePortForward } from './spdy-port-forward.ts';
 import { acceptSpdy, negotiateProtocol } from './spdy-upgrade.ts';
@@ -82,11 +81,17 @@ async function serveCommand(
     throw error;
   }
   if (command === undefined) {
-    connection.finish(asStatusError(failed).status);
+    const error = failed instanceof StatusError ? failed : executionError(failed);
+    connection.finish(error.status);
     await connection.closed;
     return;
   }
   await runSession(command.program, connection, { clock, reportsExitCode });
+}
+
+/** In the kubelet's words. */
+function executionError(error: unknown): StatusError {
+  return internalServerError(`error executing command in container: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 function commandProtocol(request: IncomingMessage): string {
@@ -100,7 +105,7 @@ async function connect(
   options: CommandOptions,
   clock: Clock,
 ): Promise<CommandConnection> {
-  if (isWebSocket(request)) return openWebSocketCommand(await acceptWebSocket(request, socket, head, protocol), options);
+  if (isWebSocket(request)) return openWebSocketCommand(await acceptWebSocket(request, socket, head, protocol), protocol, options);
   acceptSpdy(socket, protocol);
   return openSpdyCommand(socket, head, protocol, options, clock);
 }
@@ -123,7 +128,7 @@ export async function servePortForwarding(
     return;
   }
   const ports = parsePorts(query);
-  await servePortChannels(await acceptWebSocket(request, socket, head, protocol), ports, access, target);
+  await servePortChannels(await acceptWebSocket(request, socket, head, protocol), protocol, ports, access, target);
 }
 
 function spdyRequest(request: IncomingMessage): IncomingMessage {

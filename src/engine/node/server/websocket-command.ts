@@ -9,8 +9,7 @@ import { statusText } from './spdy-command.ts';
 export const WEBSOCKET_COMMAND_PROTOCOLS = [V5, V4, V4_BASE64, V1, V1_BASE64, ''];
 
 /** The streams of an exec or attach over a WebSocket. */
-export function openWebSocketCommand(webSocket: WebSocket, options: CommandOptions): CommandConnection {
-  const { protocol } = webSocket;
+export function openWebSocketCommand(webSocket: WebSocket, protocol: string, options: CommandOptions): CommandConnection {
   const connection = new ChannelConnection(messageSocket(webSocket), {
     encoding: protocol === V4_BASE64 || protocol === V1_BASE64 ? 'base64' : 'binary',
     closeSignal: protocol === V5 ? 'receive' : 'none',

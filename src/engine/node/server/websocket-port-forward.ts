@@ -25,9 +25,15 @@ export function parsePorts(query: URLSearchParams): number[] {
 }
 
 /** The form without SPDY: two channels per port, one connection each, begun with the port's number in two bytes. */
-export async function servePortChannels(webSocket: WebSocket, ports: number[], access: PodAccess, target: PodTarget): Promise<void> {
+export async function servePortChannels(
+  webSocket: WebSocket,
+  protocol: string,
+  ports: number[],
+  access: PodAccess,
+  target: PodTarget,
+): Promise<void> {
   const connection = new ChannelConnection(messageSocket(webSocket), {
-    encoding: webSocket.protocol === V4_BASE64 ? 'base64' : 'binary',
+    encoding: protocol === V4_BASE64 ? 'base64' : 'binary',
     closeSignal: 'none',
   });
   const forwarded = ports.map(async (port, index) => {

@@ -19,13 +19,15 @@ export function chooseSubprotocol({ headers }: Pick<IncomingMessage, 'headers'>,
 }
 
 export function acceptWebSocket(request: IncomingMessage, socket: Duplex, head: Buffer, protocol: string): Promise<WebSocket> {
+  // One of Kubernetes' protocols has a slash in its name, which the package takes for a mistake: so the header passes it by.
+  delete request.headers['sec-websocket-protocol'];
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: MAX_MESSAGE_BYTES,
     perMessageDeflate: false,
-    handleProtocols: () => (protocol === '' ? false : protocol),
   });
+  if (protocol !== '') server.on('headers', (headers) => void headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   return new Promise((resolve, reject) => {
     server.once('wsClientError', (error, refused) => {
       refused.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');

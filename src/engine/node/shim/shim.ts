@@ -37,6 +37,8 @@ export interface TransientProgram {
   /** Who may open its pipes or terminal again by name, when it becomes another user by itself. */
   stdioOwner?: { uid: number; gid: number };
   terminal: boolean;
+  /** Becomes the leader of the terminal's session by itself: a program of another process namespace has to. Else the shim sees to it. */
+  leadsTerminal?: boolean;
   /** Whether it gets an input at all; without, it reads the end of file. */
   stdin: boolean;
 }

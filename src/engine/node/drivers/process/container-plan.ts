@@ -1,11 +1,10 @@
 import { dirname } from 'node:path';
-import type { ContainerSpec, Mount } from '../driver.ts';
-import { ContainerError } from '../driver.ts';
+import { ContainerError, type ContainerSpec, type ExecSpec, type Mount } from '../driver.ts';
 import { commandLine, environment } from '../oci/model/command.ts';
 import { refuseRoot } from '../oci/model/user.ts';
 import type { ContainerFolder } from './container-folder.ts';
 import { sandboxCommand, type SystemPath } from './model/bubblewrap.ts';
-import { dropPrivileges, enterNetwork, enterSandbox, innerShell, outerShell } from './model/command-chain.ts';
+import { dropPrivileges, enterNetwork, enterSandbox, innerShell, leadTerminal, outerShell } from './model/command-chain.ts';
 import { containerUser, type ContainerUser } from './model/container-user.ts';
 import { insideSandbox, withoutSandbox, type ToMachine } from './model/visible-paths.ts';
 import type { SandboxTools } from './sandbox-tools.ts';
@@ -93,7 +92,12 @@ export function machinePaths({ mounts }: ContainerPlan, { tools, system, folder 
   );
 }
 
-export function startCommand(plan: ContainerPlan, surroundings: Surroundings): string[] {
+/** Whether a program with a terminal has to become its leader inside of the sandbox. */
+export function leadsTerminal({ bwrap, setsid }: SandboxTools, terminal: boolean): boolean {
+  return terminal && bwrap !== undefined && setsid !== undefined;
+}
+
+export function startCommand(plan: ContainerPlan, surroundings: Surroundings, terminal: boolean): string[] {
   const { tools, folder, system, cgroupFiles } = surroundings;
   const { networkNamespace, user, apparentUser } = plan;
   const network = networkNamespace === undefined ? [] : enterNetwork(tools.nsenter!, networkNamespace);
@@ -109,12 +113,13 @@ export function startCommand(plan: ContainerPlan, surroundings: Surroundings): s
           sharedMemory: folder.sharedMemory,
         });
   const drop = user === undefined ? [] : dropPrivileges(tools.setpriv!, user);
+  const lead = leadsTerminal(tools, terminal) ? leadTerminal(tools.setsid!) : [];
   const inner = innerShell({ ...shellOf(plan, surroundings), saysWhenReady: true, command: commandOf(plan, surroundings, plan.command) });
-  return outerShell(folder.environment, cgroupFiles, [...network, ...sandbox, ...drop, ...inner]);
+  return outerShell(folder.environment, cgroupFiles, [...network, ...sandbox, ...drop, ...lead, ...inner]);
 }
 
 /** @param main the container's main process, as the machine numbers it */
-export function execCommand(plan: ContainerPlan, surroundings: Surroundings, main: number, command: string[]): string[] {
+export function execCommand(plan: ContainerPlan, surroundings: Surroundings, main: number, { command, terminal }: ExecSpec): string[] {
   const { tools, folder, cgroupFiles } = surroundings;
   const { networkNamespace, user, apparentUser } = plan;
   const network = networkNamespace === undefined ? [] : enterNetwork(tools.nsenter!, networkNamespace);
@@ -123,8 +128,9 @@ export function execCommand(plan: ContainerPlan, surroundings: Surroundings, mai
       ? network
       : enterSandbox(tools.nsenter!, main, { ownUserNamespace: apparentUser !== undefined, network: networkNamespace !== undefined });
   const drop = user === undefined ? [] : dropPrivileges(tools.setpriv!, user);
+  const lead = leadsTerminal(tools, terminal) ? leadTerminal(tools.setsid!) : [];
   const inner = innerShell({ ...shellOf(plan, surroundings), saysWhenReady: false, command: commandOf(plan, surroundings, command) });
-  return outerShell(folder.environment, cgroupFiles, [...enter, ...drop, ...inner]);
+  return outerShell(folder.environment, cgroupFiles, [...enter, ...drop, ...lead, ...inner]);
 }
 
 function shellOf(plan: ContainerPlan, surroundings: Surroundings) {

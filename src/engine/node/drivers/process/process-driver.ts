@@ -4,7 +4,15 @@ import { realClock, type Clock } from '../../../../lib/clock.ts';
 import type { Image } from '../../images/images.ts';
 import { ShimError, type ProgramEnd, type Shim, type ShimProgram, type ShimProgramState } from '../../shim/shim.ts';
 import type { Cgroups } from '../cgroups/cgroups.ts';
-import { ContainerError, type ContainerEnd, type ContainerSpec, type Driver, type DriverContainer, type SandboxSpec } from '../driver.ts';
+import {
+  ContainerError,
+  type ContainerEnd,
+  type ContainerSpec,
+  type Driver,
+  type DriverContainer,
+  type ExecSpec,
+  type SandboxSpec,
+} from '../driver.ts';
 import {
   containerFolder,
   exists,
@@ -15,7 +23,15 @@ import {
   systemPaths,
   type ContainerFolder,
 } from './container-folder.ts';
-import { execCommand, machinePaths, planContainer, startCommand, type ContainerPlan, type Surroundings } from './container-plan.ts';
+import {
+  execCommand,
+  leadsTerminal,
+  machinePaths,
+  planContainer,
+  startCommand,
+  type ContainerPlan,
+  type Surroundings,
+} from './container-plan.ts';
 import { ContainerProcesses } from './container-processes.ts';
 import { mainProcess } from './main-process.ts';
 import { MemoryWatch } from './memory-watch.ts';
@@ -101,7 +117,7 @@ class ProcessDriver implements Driver {
         toMachine: machinePaths(plan, surroundings),
       });
       await this.#makeFolder(folder, plan);
-      const { startedAt, pid } = await this.#shim.start(this.#program(spec, startCommand(plan, surroundings), plan));
+      const { startedAt, pid } = await this.#shim.start(this.#program(spec, startCommand(plan, surroundings, spec.terminal), plan));
       this.#leaders.set(spec.id, pid);
       this.#watchMemory(spec.id, pid, spec.limits.memoryBytes);
       return { startedAt };
@@ -132,7 +148,7 @@ class ProcessDriver implements Driver {
     kill(main, signal);
   }
 
-  async exec(id: string, { command, terminal, stdin }: Parameters<Driver['exec']>[1]): ReturnType<Driver['exec']> {
+  async exec(id: string, spec: ExecSpec): ReturnType<Driver['exec']> {
     const { tools } = this.#options;
     const pid = await this.#leader(id);
     const plan = await readPlan<ContainerPlan>(this.#folder(id));
@@ -142,9 +158,17 @@ class ProcessDriver implements Driver {
       throw new ContainerError('StartError', 'Cannot enter the sandbox of a container: nsenter is not there; install util-linux', 126);
     }
     const surroundings = await this.#surroundings(id);
-    await checkCommand(command[0], { path: plan.env.PATH, workingDir: plan.workingDir, toMachine: machinePaths(plan, surroundings) });
-    const argv = execCommand(plan, surroundings, main, command);
-    return this.#shim.run({ argv, env: TOOLS_ENVIRONMENT, cwd: '/', stdioOwner: plan.user, terminal, stdin });
+    await checkCommand(spec.command[0], { path: plan.env.PATH, workingDir: plan.workingDir, toMachine: machinePaths(plan, surroundings) });
+    const { terminal, stdin } = spec;
+    return this.#shim.run({
+      argv: execCommand(plan, surroundings, main, spec),
+      env: TOOLS_ENVIRONMENT,
+      cwd: '/',
+      stdioOwner: plan.user,
+      terminal,
+      leadsTerminal: leadsTerminal(tools, terminal),
+      stdin,
+    });
   }
 
   attach(id: string): ReturnType<Driver['attach']> {
@@ -216,6 +240,7 @@ class ProcessDriver implements Driver {
       cwd: '/',
       stdioOwner: user,
       terminal,
+      leadsTerminal: leadsTerminal(this.#options.tools, terminal),
       stdin,
       stdinOnce,
       saysWhenReady: true,

@@ -10,6 +10,7 @@ export interface SandboxTools {
   bwrap?: string;
   nsenter?: string;
   setpriv?: string;
+  setsid?: string;
   /** Why there is no sandbox. */
   noSandbox?: string;
 }
@@ -20,8 +21,8 @@ const PROBE_MS = 5000;
 /** Looks once, at the start of the agent. A tool that is there but does not work (no user namespaces, a nested container) is not used. */
 export async function probeSandboxTools(): Promise<SandboxTools> {
   const isRoot = process.getuid?.() === 0;
-  const [bwrap, nsenter, setpriv] = await Promise.all(['bwrap', 'nsenter', 'setpriv'].map(find));
-  const tools = { isRoot, nsenter, setpriv };
+  const [bwrap, nsenter, setpriv, setsid] = await Promise.all(['bwrap', 'nsenter', 'setpriv', 'setsid'].map(find));
+  const tools = { isRoot, nsenter, setpriv, setsid };
   if (bwrap === undefined) return { ...tools, noSandbox: 'bubblewrap is not installed' };
   if (isRoot && setpriv === undefined) return { ...tools, noSandbox: 'setpriv (util-linux) is not installed' };
   const problem = await tryOut(bwrap, isRoot);

@@ -31,7 +31,8 @@ export async function launch(program: TransientProgram, tools: LaunchTools, opti
   const stdio = opened(() => openStdio(tools.calls, program));
   const ready = options.readyPipe ? tools.calls?.pipe() : undefined;
   try {
-    const child = started(program, [...stdio.forChild, ...(ready === undefined ? [] : [ready.write])], stdio.terminal);
+    const terminal = program.leadsTerminal ? undefined : stdio.terminal;
+    const child = started(program, [...stdio.forChild, ...(ready === undefined ? [] : [ready.write])], terminal);
     if (child.pid === undefined) throw await startError(child, program);
     const left = tools.reaper?.leaveToNode(child.pid);
     const exited = new Promise<ExitStatus>((resolve) => {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Mount } from '../../driver.ts';
 import { isWithin } from './visible-paths.ts';
 
@@ -34,6 +35,7 @@ export function sandboxCommand(plan: SandboxPlan): string[] {
     [bwrap, '--unshare-pid', '--unshare-uts', '--hostname', hostname],
     hostIpc ? [] : ['--unshare-ipc'],
     user === undefined ? [] : ['--unshare-user', '--uid', String(user.uid), '--gid', String(user.gid)],
+    ...parentsOf(plan).map((folder) => ['--dir', folder]),
     ...plan.system.map(shown),
     ...devices(sharedMemory),
     ['--proc', '/proc', '--dir', '/run', '--dir', '/var', '--symlink', '/tmp', '/var/tmp'],
@@ -43,6 +45,14 @@ export function sandboxCommand(plan: SandboxPlan): string[] {
     // What is left of the root is memory, which nobody counts.
     ['--remount-ro', '/', '--'],
   ].flat();
+}
+
+/** What bubblewrap makes on its way to a mount would be closed to others than the owner. */
+function parentsOf({ system, mounts }: SandboxPlan): string[] {
+  const shownFolders = [...system.filter(({ kind }) => kind === 'folder').map(({ path }) => path), ...mounts.map(({ target }) => target)];
+  const targets = [...system.map(({ path }) => path), ...mounts.map(({ target }) => target)];
+  const parents = new Set(targets.map((path) => dirname(path)));
+  return [...parents].filter((parent) => parent !== '/' && !shownFolders.some((folder) => isWithin(folder, parent)));
 }
 
 function shown(entry: SystemPath): string[] {

@@ -42,6 +42,14 @@ export function dropPrivileges(setpriv: string, { uid, gid, groups }: ContainerU
   ].flat();
 }
 
+/**
+ * A process of another process namespace than the leader of its terminal cannot tell whose turn it is there: shells fail. So it
+ * becomes the leader itself.
+ */
+export function leadTerminal(setsid: string): string[] {
+  return [setsid, '--ctty', '--'];
+}
+
 export function enterNetwork(nsenter: string, namespace: string): string[] {
   return [nsenter, `--net=${namespace}`, '--'];
 }

@@ -17,6 +17,7 @@ import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
 import { NodeProxy } from '../engine/apiserver/node-proxy/node-proxy.ts';
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
+import { ResourceMetrics } from '../engine/apiserver/metrics-api/resource-metrics.ts';
 import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
 import type { Resource } from '../engine/apiserver/registry/resource.ts';
 import { ApiServer, createFoundation, type ServerFoundation } from '../engine/apiserver/server.ts';
@@ -33,6 +34,7 @@ export interface AssembledServer {
   foundation: ServerFoundation;
   aggregator: Aggregator;
   nodeProxy: NodeProxy;
+  resourceMetrics: ResourceMetrics;
   definitions: CustomDefinitions;
   identity: Identity;
   audit: FileAuditLog;
@@ -93,17 +95,13 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
     extra: [escalationPrevention(authorizer)],
     onError,
   });
-  const nodeProxy = new NodeProxy({
-    reader: objects,
-    admission,
-    authorizer,
-    clock: realClock,
-    identity: () => ({
-      certificate: pki.kubeletClient.certificatePem,
-      key: pki.kubeletClient.keyPem,
-      authority: pki.authority.certificatePem,
-    }),
+  const nodeIdentity = () => ({
+    certificate: pki.kubeletClient.certificatePem,
+    key: pki.kubeletClient.keyPem,
+    authority: pki.authority.certificatePem,
   });
+  const nodeProxy = new NodeProxy({ reader: objects, admission, authorizer, clock: realClock, identity: nodeIdentity });
+  const resourceMetrics = new ResourceMetrics({ writer: objects, clock: realClock, identity: nodeIdentity, onError });
   const server = new ApiServer({
     foundation,
     authenticate: (credentials) => identity.authenticator.authenticate(credentials),
@@ -114,13 +112,13 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
     subresources: new Map([...routes.subresources, ...nodeProxy.handlers()]),
     paths: new Map<string, PathHandler>([...routes.paths, ['/tenantry/backup', () => backupAnswer(store, keyFolder)]]),
     custom: () => definitions.published(),
-    foreign: foreignServers(aggregator),
+    foreign: foreignServers(aggregator, resourceMetrics),
     audit,
     health: [{ name: 'ping', check: () => undefined }],
     version: versionInfo(version),
     log,
   });
-  return { server, foundation, aggregator, nodeProxy, definitions, identity, audit };
+  return { server, foundation, aggregator, nodeProxy, resourceMetrics, definitions, identity, audit };
 }
 
 function ownResources(services: ServiceAllocator): Resource[] {

@@ -90,10 +90,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       auditPath,
       keyFolder: join(data, 'pki'),
     });
-    const { server, foundation, aggregator, definitions } = assembled;
+    const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(
       () => assembled.audit.close(),
       () => aggregator.stop(),
+      () => resourceMetrics.stop(),
     );
     definitions.start();
     await bootstrap(foundation, pki, options.port || 443);
@@ -109,6 +110,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     await announce(foundation, options.address, port);
     writeKubeconfig(data, url, pki);
     aggregator.start();
+    resourceMetrics.start();
     closers.push(registerApiServices(foundation, aggregator, log));
     new TokenSecrets({
       writer: foundation.objects,

@@ -76,7 +76,7 @@ export interface ForeignServers {
   /** What they add to the OpenAPI v2 document. */
   definitions(): readonly ForeignDefinitions[];
   /** The answer of another server to a request that is authenticated and authorized; undefined when this one answers. */
-  answer(request: ApiRequest): ApiResponse | undefined;
+  answer(request: ApiRequest): ApiResponse | Promise<ApiResponse> | undefined;
 }
 
 /** The server without its socket: requests in, answers out. Sockets and in-process callers enter at the same place. */

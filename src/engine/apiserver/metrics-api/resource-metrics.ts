@@ -1,0 +1,49 @@
+import type { Clock } from '../../../lib/clock.ts';
+import type { ApiRequest, ApiResponse } from '../chain/request.ts';
+import type { ForeignVersion } from '../discovery/discovery.ts';
+import { NodeConnections, type NodeIdentity } from '../node-proxy/node-connections.ts';
+import type { ObjectWriter } from '../registry/objects.ts';
+import { fetchSummary } from './fetch-summary.ts';
+import { MetricsApi } from './metrics-api.ts';
+import { NodeSummaries } from './node-summaries.ts';
+import { MetricsRegistration } from './registration.ts';
+
+export interface ResourceMetricsOptions {
+  writer: ObjectWriter;
+  clock: Clock;
+  /** What we show to nodes. */
+  identity: () => NodeIdentity;
+  onError: (error: unknown) => void;
+}
+
+/** `metrics.k8s.io` from the server itself, with no other server behind it. */
+export class ResourceMetrics {
+  readonly #registration: MetricsRegistration;
+  readonly #connections: NodeConnections;
+  readonly #api: MetricsApi;
+
+  constructor({ writer, clock, identity, onError }: ResourceMetricsOptions) {
+    this.#registration = new MetricsRegistration(writer, onError);
+    this.#connections = new NodeConnections(identity);
+    const summaries = new NodeSummaries({ clock, fetch: (node) => fetchSummary(this.#connections, node) });
+    this.#api = new MetricsApi({ reader: writer, summaries, now: () => new Date(clock.now()) });
+  }
+
+  start(): void {
+    this.#registration.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#registration.stop();
+    this.#connections.close();
+  }
+
+  versions(): readonly ForeignVersion[] {
+    return this.#registration.versions();
+  }
+
+  /** Undefined for other APIs, and while it is not registered. */
+  answer(request: ApiRequest): Promise<ApiResponse> | undefined {
+    return this.versions().length === 0 ? undefined : this.#api.answer(request);
+  }
+}

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { NodeImages } from '../engine/node/images/create-images.ts';
 import type { StoredImage } from '../engine/node/images/images.ts';
 import { createLog } from '../lib/log.ts';
-import { nodeImages } from './node-images.ts';
+import { imagesFolder, nodeImages } from './node-images.ts';
 
 /** Commands that work on the images of an instance, whether it runs or not. */
 interface ImageCommand {
@@ -11,7 +11,8 @@ interface ImageCommand {
 }
 
 export async function listImages({ data, output }: ImageCommand & { output: string }): Promise<void> {
-  const images = await (await open(data)).list();
+  // Looking makes nothing: an instance that was never there stays so.
+  const images = existsSync(imagesFolder(data)) ? await (await open(data)).list() : [];
   images.sort((a, b) => compare(a.names[0] ?? '', b.names[0] ?? ''));
   if (output === 'json') process.stdout.write(`${JSON.stringify(images, null, 2)}\n`);
   else if (images.length === 0)

@@ -11,12 +11,16 @@ import { productVersion } from './product-version.ts';
 /** The images of an instance's node, for the agent and for `tenantry image`, which may both run at once. */
 export async function nodeImages(data: string, log: Log): Promise<NodeImages> {
   return createImages({
-    dir: join(data, 'node', 'images'),
+    dir: imagesFolder(data),
     registries: await readRegistries(registriesPath(data)),
     builtIns: standardBuiltIns(productVersion(), process.execPath, programFolder()),
     clock: realClock,
     log,
   });
+}
+
+export function imagesFolder(data: string): string {
+  return join(data, 'node', 'images');
 }
 
 export function registriesPath(data: string): string {

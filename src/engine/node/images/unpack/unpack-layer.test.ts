@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { digestOf, tarOf, type ArchiveEntry } from '../testing/tar-archive.ts';
 import { unpackLayer } from './unpack-layer.ts';
@@ -33,6 +34,16 @@ async function unpack(
     keepOwners: isRoot,
   });
   return target;
+}
+
+/** A frame of zstd that stores its content as it is. */
+function zstdOf(content: Buffer): Buffer {
+  const head = Buffer.alloc(12);
+  head.writeUInt32LE(0xfd2fb528, 0);
+  head[4] = 0xa0;
+  head.writeUInt32LE(content.length, 5);
+  head.writeUIntLE((content.length << 3) | 1, 9, 3);
+  return Buffer.concat([head, content]);
 }
 
 const isWhiteout = (path: string) => lstatSync(path).isCharacterDevice() && lstatSync(path).rdev === 0;
@@ -101,8 +112,25 @@ describe('unpackLayer', () => {
 
   test('gzip is undone and the digest is that of the plain archive', async () => {
     const tar = tarOf([{ name: 'a', content: 'b' }]);
-    const layer = await unpack(gzipSync(tar), { diffId: digestOf(tar) });
+    const layer = await unpack(zlib.gzipSync(tar), { diffId: digestOf(tar) });
     expect(text(`${layer}/a`)).toBe('b');
+  });
+});
+
+describe('zstd', () => {
+  const tar = tarOf([{ name: 'a', content: 'b'.repeat(1000) }]);
+  const canRead = 'createZstdDecompress' in zlib || spawnSync('zstd', ['--version']).status === 0;
+
+  test.runIf(canRead)('it is undone by Node or by the program of the machine', async () => {
+    expect(text(`${await unpack(zstdOf(tar), { diffId: digestOf(tar) })}/a`)).toBe('b'.repeat(1000));
+  });
+
+  test.runIf(canRead)('a damaged one is refused', async () => {
+    await expect(unpack(zstdOf(tar).subarray(0, 900))).rejects.toThrow('its compression is damaged');
+  });
+
+  test.runIf(canRead)('a bad archive in it is told for what it is', async () => {
+    await expect(unpack(zstdOf(tarOf([{ name: '../a' }])))).rejects.toThrow('leads out of its folder');
   });
 });
 
@@ -280,7 +308,7 @@ describe('tricks', () => {
   });
 
   test('zeros without end after the archive are refused', async () => {
-    const bomb = gzipSync(Buffer.concat([tarOf([{ name: 'a' }]), Buffer.alloc(20_000_000)]));
+    const bomb = zlib.gzipSync(Buffer.concat([tarOf([{ name: 'a' }]), Buffer.alloc(20_000_000)]));
     await expect(unpack(bomb)).rejects.toThrow('it unpacks to more bytes than this node takes');
   });
 
@@ -291,7 +319,7 @@ describe('tricks', () => {
   });
 
   test('damaged compression is refused', async () => {
-    const blob = gzipSync(tarOf([{ name: 'a', content: 'hello' }]));
+    const blob = zlib.gzipSync(tarOf([{ name: 'a', content: 'hello' }]));
     await expect(unpack(blob.subarray(0, -20))).rejects.toThrow('its compression is damaged (unexpected end of file)');
   });
 });

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdirSync, openSync, readSync, closeSync } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
-import type { Transform } from 'node:stream';
-import * as zlib from 'node:zlib';
+import { mkdirSync } from 'node:fs';
 import { TarError, TarReader } from '../tar/tar-reader.ts';
 import { bytePath } from './layer-files.ts';
 import { LayerError, LayerWriter, type LayerLimits } from './layer-writer.ts';
 import { LowerLayers } from './lower-layers.ts';
+import { readPlain } from './plain-content.ts';
 import { specialFiles } from './special-files.ts';
 
 /** One layer, in full: what a thread is told. */
@@ -27,8 +25,6 @@ export interface UnpackedLayer {
   bytes: number;
   entries: number;
 }
-
-const CHUNK = 256 * 1024;
 
 /** Unpacks a layer. What is there after a failure is the caller's to remove. @throws LayerError */
 export async function unpackLayer(job: UnpackJob): Promise<UnpackedLayer> {
@@ -61,49 +57,6 @@ export async function unpackLayer(job: UnpackJob): Promise<UnpackedLayer> {
     throw asLayerError(error);
   }
   return { bytes: writer.bytes, entries: writer.entries };
-}
-
-/** Reads a file, decompressed if it is compressed. What it is shows in its first bytes; media types are often wrong. */
-export async function readPlain(path: string, take: (chunk: Buffer) => void): Promise<void> {
-  const decompressor = decompressorFor(firstBytes(path));
-  let failure: unknown;
-  const consume = async (chunks: AsyncIterable<Buffer>): Promise<void> => {
-    try {
-      for await (const chunk of chunks) take(chunk);
-    } catch (error) {
-      failure = error;
-      throw error;
-    }
-  };
-  const file = createReadStream(path, { highWaterMark: CHUNK });
-  try {
-    await (decompressor === undefined ? pipeline(file, consume) : pipeline(file, decompressor, consume));
-  } catch (error) {
-    // A pipeline sometimes tells of the streams that it had to abort instead of the reason.
-    throw failure ?? error;
-  }
-}
-
-function decompressorFor(start: Buffer): Transform | undefined {
-  if (start[0] === 0x1f && start[1] === 0x8b) return zlib.createGunzip({ chunkSize: CHUNK });
-  if (start.length === 4 && start.readUInt32LE() === 0xfd2fb528) {
-    const { createZstdDecompress } = zlib as { createZstdDecompress?: (options: object) => Transform };
-    if (createZstdDecompress !== undefined) return createZstdDecompress({ chunkSize: CHUNK });
-    throw new LayerError(
-      `it is compressed with zstd, which Node ${process.versions.node} cannot read; use Node 22.15 or newer, or an image with gzip layers`,
-    );
-  }
-  return undefined;
-}
-
-function firstBytes(path: string): Buffer {
-  const file = openSync(path, 'r');
-  try {
-    const start = Buffer.alloc(4);
-    return start.subarray(0, readSync(file, start, 0, start.length, 0));
-  } finally {
-    closeSync(file);
-  }
 }
 
 function asLayerError(error: unknown): Error {

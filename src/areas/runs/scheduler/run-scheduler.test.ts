@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Run, RunSpec, RunStatus } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { KubeObject } from '../../../kube/object.ts';

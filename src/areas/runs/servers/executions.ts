@@ -1,0 +1,201 @@
+import type { Clock } from '../../../lib/clock.ts';
+import { ExecutionState } from '../protocol/generated/executor_pb.js';
+import { programOf, type Language } from './language.ts';
+import type { LaunchedProcess, Launcher } from './launcher.ts';
+import { RetainedOutput } from './retained-output.ts';
+
+export interface ExecutionRequest {
+  id: string;
+  args: string[];
+  env: Record<string, string>;
+  timeoutMs: number;
+  workingDir: string;
+  entrypoint: string;
+  network: boolean;
+}
+
+export interface ExecutionStatus {
+  id: string;
+  state: ExecutionState;
+  exitCode: number;
+  errorMessage: string;
+}
+
+export type StreamName = 'stdout' | 'stderr';
+
+export interface ExecutionWatcher {
+  output(stream: StreamName, data: Buffer): void;
+  end(status: ExecutionStatus): void;
+}
+
+export class ExecutionError extends Error {
+  readonly code: 'InvalidArgument' | 'NotFound' | 'FailedPrecondition';
+
+  constructor(code: ExecutionError['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+interface Execution {
+  status: ExecutionStatus;
+  stdout: RetainedOutput;
+  stderr: RetainedOutput;
+  watchers: Set<ExecutionWatcher>;
+  process?: LaunchedProcess;
+  /** What ends it before its time, and is then its error. */
+  stopping?: 'timeout' | 'cancelled';
+  ended: Promise<void>;
+}
+
+/** Between a friendly request to end and the end. */
+const GRACE_MS = 2000;
+
+/** The executions of a Runtime Server, from Execute to Forget. */
+export class Executions {
+  readonly #options: { language: Language; launcher: Launcher; clock: Clock };
+  readonly #executions = new Map<string, Execution>();
+
+  constructor(options: { language: Language; launcher: Launcher; clock: Clock }) {
+    this.#options = options;
+  }
+
+  get running(): number {
+    return [...this.#executions.values()].filter(({ status }) => status.state === ExecutionState.RUNNING).length;
+  }
+
+  /** Starts it and returns. One of the same id is ended first: the caller tries again. */
+  async execute(request: ExecutionRequest): Promise<{ warm: boolean }> {
+    if (request.id === '') throw new ExecutionError('InvalidArgument', 'Cannot execute: the id is empty; give the uid of the Run');
+    const before = this.#executions.get(request.id);
+    if (before !== undefined) await this.#stop(before, 'cancelled');
+    const execution = newExecution(request.id);
+    this.#executions.set(request.id, execution);
+    const program = programOf(this.#options.language, request);
+    if ('failure' in program) {
+      this.#finish(execution, { state: ExecutionState.FAILED, exitCode: -1, errorMessage: program.failure });
+      return { warm: false };
+    }
+    const { workingDir, env, network } = request;
+    const process = this.#options.launcher.launch({ program, workingDir, env, network });
+    execution.process = process;
+    execution.status.state = ExecutionState.RUNNING;
+    this.#follow(execution, process);
+    execution.ended = this.#end(execution, process, request.timeoutMs);
+    return { warm: process.warm };
+  }
+
+  status(id: string): ExecutionStatus & { stdout: string; stderr: string } {
+    const { status, stdout, stderr } = this.#find(id);
+    return { ...status, stdout: stdout.toString(), stderr: stderr.toString() };
+  }
+
+  list(): ExecutionStatus[] {
+    return [...this.#executions.values()].map(({ status }) => status);
+  }
+
+  /** Ends it and drops it. */
+  async cancel(id: string): Promise<void> {
+    await this.#stop(this.#find(id), 'cancelled');
+    this.#executions.delete(id);
+  }
+
+  /** Drops what is kept of one that has ended. */
+  forget(id: string): void {
+    const { state } = this.#find(id).status;
+    if (state === ExecutionState.RUNNING || state === ExecutionState.PENDING) {
+      throw new ExecutionError('FailedPrecondition', `Cannot forget execution "${id}": it is running; cancel it first`);
+    }
+    this.#executions.delete(id);
+  }
+
+  /** What it wrote from the offsets on, then what it writes, then its end. @returns the way to stop */
+  watch(id: string, offsets: Record<StreamName, number>, watcher: ExecutionWatcher): () => void {
+    const execution = this.#find(id);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const kept = execution[stream].from(offsets[stream]);
+      if (kept.length > 0) watcher.output(stream, kept);
+    }
+    if (isOver(execution.status)) {
+      watcher.end(execution.status);
+      return () => {};
+    }
+    execution.watchers.add(watcher);
+    return () => execution.watchers.delete(watcher);
+  }
+
+  /** Ends everything. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#executions.values()].map((execution) => this.#stop(execution, 'cancelled')));
+    this.#options.launcher.close();
+  }
+
+  #find(id: string): Execution {
+    const execution = this.#executions.get(id);
+    if (execution === undefined) throw new ExecutionError('NotFound', `execution "${id}" not found`);
+    return execution;
+  }
+
+  #follow(execution: Execution, process: LaunchedProcess): void {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      process[stream].on('data', (chunk: Buffer) => {
+        execution[stream].add(chunk);
+        for (const watcher of execution.watchers) watcher.output(stream, chunk);
+      });
+      process[stream].on('error', () => {});
+    }
+  }
+
+  async #end(execution: Execution, process: LaunchedProcess, timeoutMs: number): Promise<void> {
+    const timer = timeoutMs > 0 ? this.#options.clock.setTimer(timeoutMs, () => void this.#stop(execution, 'timeout')) : undefined;
+    try {
+      const { exitCode, signal } = await process.ended;
+      if (execution.stopping !== undefined) {
+        this.#finish(execution, { state: ExecutionState.FAILED, exitCode: -1, errorMessage: execution.stopping });
+      } else if (exitCode === 0 && signal === undefined) {
+        this.#finish(execution, { state: ExecutionState.SUCCEEDED, exitCode: 0, errorMessage: '' });
+      } else {
+        const errorMessage = signal === undefined ? `exit status ${exitCode}` : `signal: ${signal}`;
+        this.#finish(execution, { state: ExecutionState.FAILED, exitCode, errorMessage });
+      }
+    } catch (error) {
+      this.#finish(execution, { state: ExecutionState.FAILED, exitCode: -1, errorMessage: startFailure(error) });
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  #finish(execution: Execution, end: Omit<ExecutionStatus, 'id'>): void {
+    Object.assign(execution.status, end);
+    for (const watcher of execution.watchers) watcher.end(execution.status);
+    execution.watchers.clear();
+  }
+
+  async #stop(execution: Execution, why: 'timeout' | 'cancelled'): Promise<void> {
+    if (isOver(execution.status)) return;
+    execution.stopping ??= why;
+    execution.process?.signal('SIGTERM');
+    const kill = this.#options.clock.setTimer(GRACE_MS, () => execution.process?.signal('SIGKILL'));
+    await execution.ended;
+    kill.cancel();
+  }
+}
+
+function newExecution(id: string): Execution {
+  return {
+    status: { id, state: ExecutionState.PENDING, exitCode: 0, errorMessage: '' },
+    stdout: new RetainedOutput(),
+    stderr: new RetainedOutput(),
+    watchers: new Set(),
+    ended: Promise.resolve(),
+  };
+}
+
+function isOver({ state }: ExecutionStatus): boolean {
+  return state === ExecutionState.SUCCEEDED || state === ExecutionState.FAILED;
+}
+
+function startFailure(error: unknown): string {
+  const { code, message, path } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? `interpreter not found: ${path ?? message}` : `cannot start: ${message}`;
+}

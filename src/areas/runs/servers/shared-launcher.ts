@@ -1,0 +1,91 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
+import type { Language } from './language.ts';
+import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
+import { WARM_STARTS } from './warm-start.ts';
+
+export interface SharedLauncherOptions {
+  language: Language;
+  /** What every execution finds in its environment; its own variables come on top. */
+  baseEnv: Record<string, string>;
+  /** Interpreters kept waiting. */
+  warmWorkers: number;
+  /** Puts a command line into a sandbox; absent: there is none. */
+  wrap?: (argv: string[], launch: Launch | undefined) => string[];
+}
+
+/** Output of what the main process left behind is waited for no longer than this. */
+const LEFTOVER_MS = 200;
+
+/** Every execution is a child process of its own, in a process group of its own; nothing else is between them. */
+export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: SharedLauncherOptions): Launcher {
+  const waiting: ChildProcess[] = [];
+  let closed = false;
+  const start = (argv: string[], cwd: string, env: Record<string, string>, extra: 'pipe'[]) =>
+    spawn(argv[0], argv.slice(1), { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', ...extra] });
+
+  /** One more for each that was taken, when the event loop has time: a start costs a millisecond that a Run should not wait for. */
+  const refill = () => {
+    if (closed || waiting.length >= warmWorkers) return;
+    const { argv } = WARM_STARTS[language.name];
+    const worker = start(wrap ? wrap(argv, undefined) : argv, '/', baseEnv, ['pipe']);
+    worker.once('error', () => drop(worker));
+    worker.once('exit', () => drop(worker));
+    (worker.stdio[3] as Writable).on('error', () => {});
+    waiting.push(worker);
+    setImmediate(refill);
+  };
+  const drop = (worker: ChildProcess) => {
+    const at = waiting.indexOf(worker);
+    if (at >= 0) waiting.splice(at, 1);
+  };
+  refill();
+
+  return {
+    launch(launch) {
+      const message = waiting.length > 0 ? WARM_STARTS[language.name].message(launch.program, launch.workingDir, launch.env) : undefined;
+      const worker = message === undefined ? undefined : waiting.shift();
+      setImmediate(refill);
+      if (worker !== undefined) {
+        (worker.stdio[3] as Writable).end(message);
+        return launched(worker, true);
+      }
+      const argv = language.commandLine(launch.program);
+      const env = { ...baseEnv, ...launch.env };
+      return launched(start(wrap ? wrap(argv, launch) : argv, launch.workingDir, env, []), false);
+    },
+    close() {
+      closed = true;
+      for (const worker of waiting.splice(0)) killGroup(worker, 'SIGKILL');
+    },
+  };
+}
+
+function launched(child: ChildProcess, warm: boolean): LaunchedProcess {
+  const { stdout, stderr } = child as { stdout: NonNullable<ChildProcess['stdout']>; stderr: NonNullable<ChildProcess['stderr']> };
+  const ended = new Promise<{ exitCode: number; signal?: NodeJS.Signals }>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      // What the program left running in its group goes with it.
+      killGroup(child, 'SIGKILL');
+      const cut = setTimeout(() => {
+        stdout.destroy();
+        stderr.destroy();
+      }, LEFTOVER_MS);
+      child.once('close', () => {
+        clearTimeout(cut);
+        resolve({ exitCode: code ?? -1, ...(signal === null ? {} : { signal }) });
+      });
+    });
+  });
+  return { warm, stdout, stderr, ended, signal: (signal) => killGroup(child, signal) };
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -24,7 +24,7 @@ import { runHook } from './pods/lifecycle-hooks.ts';
 import type { PodObject } from './pods/model/pod-object.ts';
 import { createPodAccess } from './pods/pod-access.ts';
 import { PodEventRecorder } from './pods/pod-events.ts';
-import { PodFiles, type NetworkFiles } from './pods/pod-files.ts';
+import { PodFilesOnDisk, type NetworkFiles } from './pods/pod-files.ts';
 import type { WorkerPorts } from './pods/pod-worker.ts';
 import { PodWorkers } from './pods/pod-workers.ts';
 import { setUpSandbox, tearDownSandbox, type SandboxPorts } from './pods/sandbox.ts';
@@ -73,7 +73,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const pods = informers.get<PodObject>(Pod, { fieldSelector: `spec.nodeName=${options.node.name}` });
   const services = informers.get(Service);
   const events = new PodEventRecorder({ client, log, nodeName: options.node.name });
-  const files = new PodFiles(dir, machine.bootId);
+  const files = new PodFilesOnDisk(dir, machine.bootId);
   const objects = new ReferencedObjects({ client, log });
   const [surroundings] = await Promise.all([hostFiles(), network.start(), services.whenSynced(stopping.signal)]);
   let serverPort: number | undefined;

@@ -12,8 +12,34 @@ export interface NetworkFiles {
 /** The longest message that a container can leave behind. */
 const MAX_MESSAGE_BYTES = 4096;
 
-/** What the agent keeps of a Pod on disk, besides its volumes: small files in `pods/<uid>`, logs in `logs/<namespace>_<name>_<uid>`. */
-export class PodFiles {
+/** What the agent keeps of a Pod on disk, besides its volumes. */
+export interface PodFiles {
+  logPath(pod: PodReference, container: string, attempt: number): string;
+  /** The attempts that left a log, the newest first. */
+  attempts(pod: PodReference, container: string): Promise<number[]>;
+  /** Rotated files included. */
+  removeLogs(pod: PodReference, container: string, attempt: number): Promise<void>;
+  removeAllLogs(pod: PodReference): Promise<void>;
+  /** Logs of Pods that are gone. */
+  removeForeignLogs(live: ReadonlySet<string>): Promise<void>;
+  /** The uids of Pods that something was set up for and not undone. */
+  known(): Promise<string[]>;
+  /** Says that the Pod has its sandbox, for an agent that comes after this one. */
+  markSandbox(uid: string): Promise<void>;
+  /** Whether the sandbox was made, and since the last start of the machine. */
+  hasSandbox(uid: string): Promise<boolean>;
+  writeNetworkFiles(uid: string, files: NetworkFiles): Promise<void>;
+  networkMounts(uid: string, taken: ReadonlySet<string>): Mount[];
+  /** An empty file for the container to write its last words to; writable for whoever it runs as. */
+  terminationMount(uid: string, container: string, attempt: number, target: string): Promise<Mount>;
+  terminationMessage(uid: string, container: string, attempt: number): Promise<string>;
+  removeMessage(uid: string, container: string, attempt: number): Promise<void>;
+  /** Only our own files: a volume that is still mounted below must not be emptied by this. */
+  remove(uid: string): Promise<void>;
+}
+
+/** Small files in `pods/<uid>`, logs in `logs/<namespace>_<name>_<uid>`. */
+export class PodFilesOnDisk implements PodFiles {
   #root: string;
   /** Changes with every start of the machine: what was set up before is gone. */
   #bootId: string;
@@ -23,24 +49,22 @@ export class PodFiles {
     this.#bootId = bootId;
   }
 
-  logFolder({ namespace, name, uid }: PodReference, container: string): string {
+  #logFolder({ namespace, name, uid }: PodReference, container: string): string {
     return join(this.#root, 'logs', `${namespace}_${name}_${uid}`, container);
   }
 
   logPath(pod: PodReference, container: string, attempt: number): string {
-    return join(this.logFolder(pod, container), `${attempt}.log`);
+    return join(this.#logFolder(pod, container), `${attempt}.log`);
   }
 
-  /** The attempts that left a log, the newest first. */
   async attempts(pod: PodReference, container: string): Promise<number[]> {
-    const files = await readdir(this.logFolder(pod, container)).catch(() => []);
+    const files = await readdir(this.#logFolder(pod, container)).catch(() => []);
     const numbers = files.flatMap((file) => /^(\d+)\.log$/.exec(file)?.[1] ?? []).map(Number);
     return numbers.toSorted((a, b) => b - a);
   }
 
-  /** Rotated files included. */
   async removeLogs(pod: PodReference, container: string, attempt: number): Promise<void> {
-    const folder = this.logFolder(pod, container);
+    const folder = this.#logFolder(pod, container);
     for (const file of await readdir(folder).catch(() => [])) {
       if (file.startsWith(`${attempt}.log`)) await rm(join(folder, file), { force: true });
     }
@@ -50,7 +74,6 @@ export class PodFiles {
     await rm(join(this.#root, 'logs', `${namespace}_${name}_${uid}`), { recursive: true, force: true });
   }
 
-  /** Logs of Pods that are gone. */
   async removeForeignLogs(live: ReadonlySet<string>): Promise<void> {
     const folder = join(this.#root, 'logs');
     for (const entry of await readdir(folder).catch(() => [])) {
@@ -59,12 +82,10 @@ export class PodFiles {
     }
   }
 
-  /** The uids of Pods that something was set up for and not undone. */
   async known(): Promise<string[]> {
     return readdir(join(this.#root, 'pods')).catch(() => []);
   }
 
-  /** Says that the Pod has its sandbox, for an agent that comes after this one. */
   async markSandbox(uid: string): Promise<void> {
     await this.#write(join(this.#folder(uid), 'sandbox'), this.#bootId);
   }
@@ -91,7 +112,6 @@ export class PodFiles {
       .map((file) => ({ source: join(folder, file), target: `/etc/${file}`, readOnly: false }));
   }
 
-  /** An empty file for the container to write its last words to; writable for whoever it runs as. */
   async terminationMount(uid: string, container: string, attempt: number, target: string): Promise<Mount> {
     const source = this.#messagePath(uid, container, attempt);
     await this.#write(source, '');
@@ -116,7 +136,6 @@ export class PodFiles {
     await rm(this.#messagePath(uid, container, attempt), { force: true });
   }
 
-  /** Only our own files: a volume that is still mounted below must not be emptied by this. */
   async remove(uid: string): Promise<void> {
     const folder = this.#folder(uid);
     await Promise.all(['sandbox', 'etc', 'messages'].map((entry) => rm(join(folder, entry), { recursive: true, force: true })));

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { orAborted } from '../../../lib/abort.ts';
 import type { ProgramStreams } from '../shim/shim.ts';
 import { MAX_OUTPUT_BYTES } from './probe-outcome.ts';
 
@@ -9,25 +11,23 @@ export async function commandResult(streams: ProgramStreams, signal: AbortSignal
     if (length < MAX_OUTPUT_BYTES) chunks.push(chunk);
     length += chunk.length;
   };
-  streams.stdout.on('data', keep);
-  streams.stderr?.on('data', keep);
-  const quiet = () => {};
-  streams.stdout.on('error', quiet);
-  streams.stderr?.on('error', quiet);
-  const onAbort = () => streams.close();
-  signal.addEventListener('abort', onAbort, { once: true });
+  const outputs = [streams.stdout, ...(streams.stderr ? [streams.stderr] : [])];
+  for (const output of outputs) output.on('data', keep);
+  const drained = Promise.all(outputs.map(closed));
   try {
-    signal.throwIfAborted();
-    const { exitCode } = await Promise.race([streams.ended, rejectedBy(signal)]);
+    const { exitCode } = await orAborted(streams.ended, signal);
+    // What it said may come after the news of its end. Something that it left behind may hold the pipe for ever: not longer than allowed.
+    await orAborted(drained, signal).catch(() => {});
     return { exitCode, output: Buffer.concat(chunks).subarray(0, MAX_OUTPUT_BYTES).toString('utf8') };
   } finally {
-    signal.removeEventListener('abort', onAbort);
     streams.close();
   }
 }
 
-function rejectedBy(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+function closed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once('end', resolve);
+    stream.once('close', resolve);
+    stream.once('error', () => resolve());
   });
 }

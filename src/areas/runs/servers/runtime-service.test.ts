@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,14 +53,10 @@ async function start(name: LanguageName, warmWorkers: number): Promise<Peer> {
   };
 }
 
-/** One that was orphaned and killed is there until init has looked at it. */
+/** One that was orphaned and killed is there until init has looked at it: what counts is that it does nothing any more. */
 function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
 }
 
 function workingDir(id: string, script?: string): string {

@@ -28,8 +28,7 @@ export function podMetrics(pod: KubeObject, { containers }: PodUsage, now: Date)
 }
 
 export function metricsList(kind: 'NodeMetrics' | 'PodMetrics', items: readonly KubeObject[]): Json {
-  const inList = items.map(({ kind: _, apiVersion: _1, ...rest }) => rest);
-  return { kind: `${kind}List`, apiVersion: API_VERSION, metadata: {}, items: inList };
+  return { kind: `${kind}List`, apiVersion: API_VERSION, metadata: {}, items };
 }
 
 function metadataOf({ metadata }: KubeObject, now: Date): Json {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 
 /** The program of the image `tenantry.dev/hello`: says which Pod it is, for first steps and for tests of Services. */
@@ -22,7 +23,10 @@ const server = createServer((request, response) => {
 });
 
 // Pods that share the machine's network have an address of their own there, and must leave the others' alone.
-server.listen(Number(PORT), POD_IP, () => process.stdout.write(`hello: listening on ${POD_IP ?? '*'}:${PORT}\n`));
+server.listen(Number(PORT), POD_IP, () => {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`hello: listening on ${POD_IP ?? '*'}:${port}\n`);
+});
 server.on('error', (error) => {
   process.stderr.write(`hello: Cannot listen on port "${PORT}": ${error.message}; set PORT to a free one\n`);
   process.exitCode = 1;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { NodeImages } from '../engine/node/images/create-images.ts';
 import type { StoredImage } from '../engine/node/images/images.ts';
 import { createLog } from '../lib/log.ts';
+import { imagesInUse } from './images-in-use.ts';
 import { imagesFolder, nodeImages } from './node-images.ts';
 
 /** Commands that work on the images of an instance, whether it runs or not. */
@@ -46,8 +47,9 @@ export async function loadImage({ data, file, name }: ImageCommand & { file: str
 
 export async function removeImages({ data, references }: ImageCommand & { references: string[] }): Promise<void> {
   const images = await open(data);
+  const inUse = await imagesInUse(data);
   for (const reference of references) {
-    const freed = await images.remove(reference);
+    const freed = await images.remove(reference, inUse);
     process.stdout.write(
       freed === 0 ? `${reference} is no longer a name of its image\n` : `${reference} removed, ${humanSize(freed)} freed\n`,
     );

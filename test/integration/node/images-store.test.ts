@@ -52,7 +52,9 @@ describe('keeping', () => {
     const images = imagesWith(plain(registry.host));
     await images.ensure(request(`${registry.host}/app:1`));
     await images.ensure(request(`${registry.host}/app:2`));
+    const [{ digest }] = await images.list();
     expect(await images.remove(`${registry.host}/app:1`)).toBe(0);
+    await expect(images.remove(`${registry.host}/app:2`, new Set([digest]))).rejects.toThrow('a container uses it; delete its Pod first');
     expect(await images.remove(`${registry.host}/app:2`)).toBeGreaterThan(0);
     nothingIsLeft();
     await expect(images.remove('app')).rejects.toThrow('Cannot remove "app": there is no such image here; `tenantry image list` shows');

@@ -139,4 +139,10 @@ describe('built-in images', () => {
       message: `Cannot pull "${reference}": ${message}`,
     });
   });
+
+  test('one that there is not is simply not here for Never', async () => {
+    await expect(imagesWith().ensure(request('tenantry.dev/helo', { policy: 'Never' }))).rejects.toMatchObject({
+      reason: 'ErrImageNeverPull',
+    });
+  });
 });

@@ -52,8 +52,11 @@ export interface ImageLimits {
 export interface NodeImages extends Images {
   /** Loads a tarball made by `docker save` or as an OCI layout. */
   load(file: string, options: { name?: string; signal: AbortSignal }): Promise<StoredImage[]>;
-  /** Takes a name away, and the image with its last name. Gives back how many bytes that freed. */
-  remove(reference: string): Promise<number>;
+  /**
+   * Takes a name away, and the image with its last name. Gives back how many bytes that freed.
+   * @param inUse digests of images that containers run; what is mounted by path is seen without
+   */
+  remove(reference: string, inUse?: ReadonlySet<string>): Promise<number>;
   /** Removes what a crash has left. For the start of the agent. */
   cleanUp(): Promise<void>;
 }
@@ -91,15 +94,10 @@ class DiskImages implements NodeImages {
 
   async ensure(request: ImageRequest): Promise<Image> {
     const reference = parseReference(request.reference);
-    if (reference.registry === BUILT_IN_REGISTRY) return builtInImage(reference, this.#options.builtIns);
+    if (reference.registry === BUILT_IN_REGISTRY) return this.#builtIn(reference, request);
     await this.#open();
     const local = request.policy === 'Always' ? undefined : await this.#local(reference, request);
-    if (local === undefined && request.policy === 'Never') {
-      throw new ImageError(
-        'ErrImageNeverPull',
-        `Container image ${JSON.stringify(request.reference)} is not present with pull policy of Never`,
-      );
-    }
+    if (local === undefined && request.policy === 'Never') throw notPresent(request);
     const record = local ?? (await this.#pull(reference, request));
     await this.#store.touch(record.digest, this.#options.clock.now());
     return this.#image(reference, record);
@@ -141,7 +139,7 @@ class DiskImages implements NodeImages {
     }
   }
 
-  async remove(text: string): Promise<number> {
+  async remove(text: string, inUse: ReadonlySet<string> = new Set()): Promise<number> {
     const reference = parseReference(text);
     await this.#open();
     const name = fullName(reference);
@@ -155,7 +153,7 @@ class DiskImages implements NodeImages {
       return 0;
     }
     const mounted = await mountedLayers();
-    if (record.layers.some((id) => mounted.has(id.slice('sha256:'.length)))) {
+    if (inUse.has(record.digest) || record.layers.some((id) => mounted.has(id.slice('sha256:'.length)))) {
       throw new Error(`Cannot remove "${text}": a container uses it; delete its Pod first`);
     }
     const others = (await this.#store.images()).map((other) => other.record).filter((other) => other.digest !== digest);
@@ -176,6 +174,15 @@ class DiskImages implements NodeImages {
       throw error;
     });
     return this.#opened;
+  }
+
+  /** For one that there is not, `Never` only says that it is not here; a pull says which there are. */
+  #builtIn(reference: ImageReference, request: ImageRequest): Image {
+    try {
+      return builtInImage(reference, this.#options.builtIns);
+    } catch (error) {
+      throw request.policy === 'Never' ? notPresent(request) : error;
+    }
   }
 
   /** What is here already, whole, and open to whoever asks. */
@@ -273,6 +280,10 @@ class DiskImages implements NodeImages {
       root: { layers: record.layers.map((id) => this.#store.layerPath(id)) },
     };
   }
+}
+
+function notPresent({ reference }: ImageRequest): ImageError {
+  return new ImageError('ErrImageNeverPull', `Container image ${JSON.stringify(reference)} is not present with pull policy of Never`);
 }
 
 function pullError(what: string, error: unknown, signal: AbortSignal): ImageError {

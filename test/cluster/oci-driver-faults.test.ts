@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ContainerSpec, Driver } from '../../src/engine/node/drivers/driver.ts';
@@ -253,6 +253,16 @@ describe('after a crash', () => {
     await node.driver.start(spec);
     expect(await processesOf(spec)).toHaveLength(1);
     await node.driver.signal(spec.id, 'SIGKILL');
+  });
+
+  test('a record of the runtime that a crash has cut short does not keep a container from being removed', async () => {
+    const spec = await node.run({ command: ['sleep', '1000'] });
+    writeFileSync(join(node.places.state, spec.id, 'state.json'), '{"id":');
+    await node.driver.signal(spec.id, 'SIGKILL');
+    await node.driver.ended(spec.id);
+    await node.driver.remove(spec.id);
+    expect(readdirSync(node.places.state)).not.toContain(spec.id);
+    expect(containersOnDisk()).not.toContain(spec.id);
   });
 
   test('folders without a container, half made or half removed, are cleaned up', async () => {

@@ -55,6 +55,7 @@ export async function makeOciNode(): Promise<OciNode> {
       runtime,
       cgroups,
       programs: [process.execPath],
+      hidden: [folder.dir],
       seccompFolder: join(folder.dir, 'seccomp'),
       startTimeoutMs: START_TIMEOUT_MS,
     });

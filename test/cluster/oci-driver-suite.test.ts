@@ -24,6 +24,7 @@ const make = (shim: Shim, dir: string): Driver =>
     runtime: { name: 'runc', path: toolPath('runc') },
     cgroups,
     programs: [process.execPath],
+    hidden: [dir],
     seccompFolder: dir,
   });
 const promises = { mounts: true, namespaces: true, processes: true };

@@ -8,7 +8,7 @@ import { StreamText, textOf } from '../conformance/node-driver/stream-text.ts';
 import { eventually } from '../integration/controllers/eventually.ts';
 import { busyboxImage, busyboxLayer, unpackedLayer } from '../support/test-images.ts';
 import { nodeTools } from './node-tools.ts';
-import { makeOciNode, type OciNode } from './oci-driver-node.ts';
+import { containerSpec, makeOciNode, type OciNode } from './oci-driver-node.ts';
 
 let node: OciNode;
 beforeAll(async () => void (node = await makeOciNode()));
@@ -77,6 +77,29 @@ describe('what a container is made from', () => {
     expect(output).toContain('refused');
     expect(readFileSync(join(volumes, 'outer', 'written'), 'utf8')).toBe('x\n');
     rmSync(volumes, { recursive: true });
+  });
+
+  test('what is mounted below the machine’s folders cannot be changed through a built-in image either', async () => {
+    const folder = '/usr/share/tenantry-test-mount';
+    mkdirSync(folder);
+    execFileSync('mount', ['-t', 'tmpfs', 'test', folder]);
+    try {
+      const fresh = await node.nextDriver();
+      const image = { ...busyboxImage(), root: { builtIn: 'tools' } };
+      const spec = containerSpec(node.folder.dir, {
+        image,
+        command: ['sh', '-c', `ls -d ${folder}; touch ${folder}/mark || echo refused`],
+      });
+      await fresh.prepareSandbox({ pod: spec.pod, limits: spec.limits });
+      await fresh.start(spec);
+      await fresh.ended(spec.id);
+      expect(node.output(spec)).toContain(`${folder}\n`);
+      expect(node.output(spec)).toContain('refused\n');
+      await fresh.remove(spec.id);
+    } finally {
+      execFileSync('umount', [folder]);
+      rmSync(folder, { recursive: true });
+    }
   });
 
   test('a built-in image sees the machine’s programs, cannot change them, and sees nothing else of it', async () => {

@@ -1,5 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Clock } from '../../../../lib/clock.ts';
 import { realClock } from '../../../../lib/clock.ts';
 import type { Image } from '../../images/images.ts';
@@ -27,6 +28,8 @@ export interface OciDriverOptions {
   cgroups: Cgroups;
   /** Files and folders that built-in images run from (Node, the product), besides the machine's own programs. */
   programs: string[];
+  /** What built-in images never see, wherever it is: the data directory. Absent: `dir`. */
+  hidden?: string[];
   /** Where profiles of type Localhost are. */
   seccompFolder: string;
   log?: { maxBytes: number; maxFiles: number };
@@ -146,9 +149,9 @@ class OciDriver implements Driver {
   }
 
   async #bundleMaker(): Promise<BundleMaker> {
-    const { seccompFolder, programs } = this.#options;
+    const { seccompFolder, programs, hidden = [this.#options.dir] } = this.#options;
     this.#facts ??= machineFacts(this.#cgroups, this.#places.cgroup);
-    const systemRoot = (): Promise<SystemRoot> => (this.#systemRoot ??= makeSystemRoot(this.#places.systemRoot, programs));
+    const systemRoot = (): Promise<SystemRoot> => (this.#systemRoot ??= makeSystemRoot(this.#places.systemRoot, { programs, hidden }));
     return { places: this.#places, facts: await this.#facts, seccompFolder, systemRoot };
   }
 
@@ -223,10 +226,13 @@ class OciDriver implements Driver {
 
   async #deleteRecord(id: string): Promise<void> {
     const { runtime, stateFolder } = this.#runtime;
+    const record = join(stateFolder, id);
     // The sandbox of runsc is a process of its own; the others leave a folder of that name.
-    if (runtime.name !== 'runsc' && !(await exists(`${stateFolder}/${id}`))) return;
+    if (runtime.name !== 'runsc' && !(await exists(record))) return;
     await mkdir(stateFolder, { recursive: true });
     await runtimeCommand([...runtimeArguments(this.#runtime), 'delete', '--force', id], DELETE_TIMEOUT_MS);
+    // It refuses to read a record that a crash has cut short; there is nothing in it that we need.
+    await rm(record, { recursive: true, force: true });
   }
 
   async #forget(id: string): Promise<void> {

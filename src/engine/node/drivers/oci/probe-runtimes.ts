@@ -123,7 +123,10 @@ async function failureOf(runtime: OciRuntime, { dir, cgroups, timeoutMs = PROBE_
   try {
     await makeSandbox(pod, { pod: spec.pod, limits: spec.limits }, cgroups!);
     const facts = await machineFacts(cgroups!, places.cgroup);
-    await makeBundle({ places, facts, seccompFolder: dir, systemRoot: () => makeSystemRoot(places.systemRoot, []) }, spec);
+    await makeBundle(
+      { places, facts, seccompFolder: dir, systemRoot: () => makeSystemRoot(places.systemRoot, { programs: [], hidden: [] }) },
+      spec,
+    );
     const { exitCode, output } = await runtimeCommand([...command, 'run', '--bundle', folder, spec.id], timeoutMs);
     return exitCode === 0 ? undefined : output.trim() || `exit code ${exitCode}`;
   } catch (error) {

@@ -65,7 +65,7 @@ function asStartFailure(error: unknown): StartFailure {
   if (error instanceof ContainerError) {
     const created = error.reason === 'CreateContainerConfigError' || error.reason === 'CreateContainerError';
     const options = created ? { cause: error } : { cause: error, exitCode: error.exitCode };
-    return new StartFailure(created ? error.reason : 'RunContainerError', errorText(error), options);
+    return new StartFailure(created ? error.reason : 'RunContainerError', error.message, options);
   }
   if (error instanceof VolumeError) return new StartFailure('CreateContainerConfigError', errorText(error), { cause: error });
   return new StartFailure('CreateContainerError', errorText(error), { cause: error });
@@ -81,7 +81,7 @@ async function containerSpec(
 ): Promise<ContainerSpec> {
   const reference = referenceTo(pod);
   const spec = pod.spec!;
-  const env = await ports.environment(pod, container, sandbox.addresses[0] ?? '');
+  const env = { ...ownAddress(pod, sandbox), ...(await ports.environment(pod, container, sandbox.addresses[0] ?? '')) };
   const mounts = await mountsOf(ports, pod, container, attempt, env);
   const { command, args } = expandCommand(container, env);
   return {
@@ -105,6 +105,11 @@ async function containerSpec(
     networkNamespace: sandbox.namespacePath,
     logPath: ports.files.logPath(reference, container.name, attempt),
   };
+}
+
+/** Pods that share the machine's network must know which address is theirs: on all of them at once only one could listen. */
+function ownAddress({ spec }: PodObject, { namespacePath, addresses }: Sandbox): Record<string, string> {
+  return namespacePath === undefined && !spec!.hostNetwork && addresses.length > 0 ? { POD_IP: addresses[0] } : {};
 }
 
 async function mountsOf(

@@ -127,11 +127,12 @@ export class PodContainers {
     if (left > 0) {
       const wait = durationText(this.#backOff.waitMs(name));
       const message = `back-off ${wait} restarting failed container=${name} pod=${podText(pod)}`;
-      if (this.waiting.get(name)?.reason !== 'CrashLoopBackOff' || this.waiting.get(name)?.message !== message) {
+      const known = this.waiting.get(name);
+      if (known?.reason !== 'CrashLoopBackOff' || known.message !== message) {
         this.waiting.set(name, { reason: 'CrashLoopBackOff', message });
+        this.#ports.events.record(pod, 'Warning', 'BackOff', `Back-off restarting failed container ${name} in pod ${podText(pod)}`, name);
         this.#listener.changed();
       }
-      this.#ports.events.record(pod, 'Warning', 'BackOff', `Back-off restarting failed container ${name} in pod ${podText(pod)}`, name);
       this.#listener.comeBack(left);
       return true;
     }

@@ -32,8 +32,8 @@ test('makeSystemRoot shows nothing secret of the machine', async () => {
 
 test('makeSystemRoot covers what is hidden with an empty folder, when it would be seen', async () => {
   const { mounts } = await makeSystemRoot(layer, {
-    programs: ['/opt/product'],
-    hidden: ['/usr/local/data', '/opt/product/data', '/srv/data'],
+    programs: [product],
+    hidden: ['/usr/local/data', join(product, 'data'), '/srv/data'],
   });
   const covers = mounts.filter(({ source }) => source.startsWith(layer));
   expect(covers.map(({ target }) => target)).toEqual(['/usr/local/data', join(product, 'data')]);

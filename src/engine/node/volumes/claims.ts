@@ -20,12 +20,17 @@ export interface ClaimDependencies {
   making: Map<string, Promise<void>>;
 }
 
+export interface ClaimedVolume extends ReadyVolume {
+  /** Whether its files may be given to the group of the Pod. */
+  mayBeGiven: boolean;
+}
+
 export function claimNameOf(pod: KubeObject, volume: Json): string {
   return volume.persistentVolumeClaim?.claimName ?? `${pod.metadata.name}-${volume.name}`;
 }
 
 /** The folder behind a claim, made if it is not there yet. @throws Error in Kubernetes' words when the claim cannot be used (yet) */
-export async function openClaim(pod: KubeObject, volume: Json, dependencies: ClaimDependencies): Promise<ReadyVolume> {
+export async function openClaim(pod: KubeObject, volume: Json, dependencies: ClaimDependencies): Promise<ClaimedVolume> {
   const { namespace } = pod.metadata;
   const name = claimNameOf(pod, volume);
   const failed = (message: string, cause?: unknown): Error => new Error(`error processing PVC ${namespace}/${name}: ${message}`, { cause });
@@ -46,9 +51,11 @@ export async function openClaim(pod: KubeObject, volume: Json, dependencies: Cla
   checkMode(pod, volume, persistent);
   const readOnly = volume.persistentVolumeClaim?.readOnly === true;
   const own = ownPath(persistent, dependencies);
-  if (own !== undefined) return { path: await makeOnce(own, dependencies.making), readOnly };
+  // Like the kubelet: what is written as a path of the machine keeps its owners.
+  const mayBeGiven = !readOnly && persistent.spec.hostPath === undefined;
+  if (own !== undefined) return { path: await makeOnce(own, dependencies.making), readOnly, mayBeGiven };
   const locate = (): Promise<string> => foreignPath(persistent, dependencies.hostPathPolicy);
-  return { path: await locate(), readOnly, locate };
+  return { path: await locate(), readOnly, locate, mayBeGiven };
 }
 
 function problemOf(claim: KubeObject): string | undefined {

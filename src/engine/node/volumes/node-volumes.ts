@@ -25,6 +25,8 @@ type Options = PodVolumesOptions & { objects: ReferencedObjects };
 
 const VOLUMES = 'volumes';
 const SUB_PATHS = 'subpaths';
+/** Pods whose remains are removed together. */
+const AT_ONCE = 8;
 
 export class NodeVolumes implements PodVolumes {
   #options: Options;
@@ -75,7 +77,9 @@ export class NodeVolumes implements PodVolumes {
   async cleanUp(livePodUids: ReadonlySet<string>): Promise<void> {
     const present = [...(await readdir(join(this.#options.dir, 'pods')).catch(() => [])), ...(await this.#memory.podUids())];
     const dead = [...new Set(present)].filter((uid) => !livePodUids.has(uid) && !this.#states.has(uid));
-    for (const uid of dead) await this.#remove(uid);
+    for (let start = 0; start < dead.length; start += AT_ONCE) {
+      await Promise.all(dead.slice(start, start + AT_ONCE).map((uid) => this.#remove(uid)));
+    }
   }
 
   async overLimit(pod: KubeObject): Promise<string | undefined> {
@@ -143,7 +147,7 @@ export class NodeVolumes implements PodVolumes {
     });
     this.#release(state, reference);
     const group: number | undefined = pod.spec?.securityContext?.fsGroup;
-    if (isRoot && group !== undefined && !claimed.readOnly) await this.#giveOnce(state, volume.name, claimed.path, group);
+    if (isRoot && group !== undefined && claimed.mayBeGiven) await this.#giveOnce(state, volume.name, claimed.path, group);
     state.ready.set(volume.name, claimed);
   }
 
@@ -248,13 +252,13 @@ export class NodeVolumes implements PodVolumes {
 
   async #remove(uid: string): Promise<void> {
     const folder = this.#folder(uid);
-    const own = [join(folder, VOLUMES), join(folder, SUB_PATHS)];
-    const mounted = await mountsUnder(own);
+    const names = await readdir(folder).catch(() => []);
+    const own = names
+      .filter((name) => name === VOLUMES || name === SUB_PATHS || name.startsWith('.removing-'))
+      .map((name) => join(folder, name));
     // Behind a mount may be a claim: nothing is removed as long as one is left.
-    if (mounted.length > 0) await (await import('./disk/mounts.ts')).unmountUnder(own);
-    for (const path of own) await removeTree(path);
-    for (const name of await readdir(folder).catch(() => [])) if (name.startsWith('.removing-')) await removeTree(join(folder, name));
-    await this.#memory.release(uid);
+    if ((await mountsUnder(own)).length > 0) await (await import('./disk/mounts.ts')).unmountUnder(own);
+    await Promise.all([this.#memory.release(uid), ...own.map((path) => removeTree(path))]);
     // Not empty: others have something of the Pod there, and remove it.
     await rmdir(folder).catch(() => {});
   }

@@ -1,4 +1,4 @@
-import { chmod, chown, lstat, mkdir, readdir, readFile, readlink, rename, symlink, unlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, readlink, rename, symlink, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { errorCode } from './handles.ts';
 import { removeTree } from './remove-tree.ts';
@@ -30,8 +30,9 @@ export interface WriteOptions {
  */
 export async function writeAtomically(folder: string, payload: Payload, options: WriteOptions): Promise<void> {
   const files = cleaned(payload);
-  const old = await currentFolder(folder);
-  await removeLeftovers(folder, old);
+  const names = await readdir(folder);
+  const old = names.includes(DATA) ? await readlink(join(folder, DATA)) : undefined;
+  await removeLeftovers(folder, names, old);
   const gone = old === undefined ? [] : await pathsToRemove(join(folder, old), files);
   const changed = old === undefined || gone.length > 0 || (await differs(join(folder, old), files));
   if (changed) await publish(folder, files, options);
@@ -63,18 +64,9 @@ function checkPath(path: string): void {
   if (parts[0].startsWith('..')) throw new Error(`invalid path: must not start with '..': ${path}`);
 }
 
-async function currentFolder(folder: string): Promise<string | undefined> {
-  try {
-    return await readlink(join(folder, DATA));
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
 /** A writer that was killed in the middle leaves a folder that nothing leads to. */
-async function removeLeftovers(folder: string, current: string | undefined): Promise<void> {
-  for (const name of await readdir(folder)) {
+async function removeLeftovers(folder: string, names: string[], current: string | undefined): Promise<void> {
+  for (const name of names) {
     if (name === NEW_DATA) await unlink(join(folder, name));
     else if (/^\.\.\d/.test(name) && name !== current) await removeTree(join(folder, name));
   }
@@ -100,7 +92,10 @@ async function publish(folder: string, files: Map<string, FileContent>, { now, s
   const name = await newFolder(folder, now);
   const path = join(folder, name);
   try {
-    await Promise.all([...files].map(([file, content]) => writeOne(join(path, file), content)));
+    const subfolders = new Set([...files.keys()].filter((file) => file.includes('/')).map((file) => join(path, dirname(file))));
+    for (const subfolder of subfolders) await mkdir(subfolder, { recursive: true });
+    // Whatever our umask is, containers under other users must get in.
+    await Promise.all([chmod(path, 0o755), ...[...files].map(([file, content]) => writeOne(join(path, file), content))]);
     await setOwner?.();
     await symlink(name, join(folder, NEW_DATA));
     await rename(join(folder, NEW_DATA), join(folder, DATA));
@@ -122,14 +117,11 @@ async function newFolder(folder: string, now: number): Promise<string> {
       if (errorCode(error) === 'EEXIST') continue;
       throw error;
     }
-    // Whatever our umask is, containers under other users must get in.
-    await chmod(join(folder, name), 0o755);
     return name;
   }
 }
 
 async function writeOne(path: string, { data, mode, user }: FileContent): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
   await writeFile(path, data, { mode: 0o600, flag: 'wx' });
   await chmod(path, mode);
   if (user !== undefined) await chown(path, user, -1);
@@ -137,10 +129,14 @@ async function writeOne(path: string, { data, mode, user }: FileContent): Promis
 
 async function linkVisible(folder: string, files: Map<string, FileContent>): Promise<void> {
   const tops = new Set([...files.keys()].map((path) => path.split('/', 1)[0]));
-  for (const top of tops) {
-    if (await lstat(join(folder, top)).catch(ignoreGone)) continue;
-    await symlink(join(DATA, top), join(folder, top));
-  }
+  await Promise.all(
+    [...tops].map((top) =>
+      symlink(join(DATA, top), join(folder, top)).catch((error: unknown) => {
+        // Our link already, or a folder that another volume is mounted on.
+        if (errorCode(error) !== 'EEXIST') throw error;
+      }),
+    ),
+  );
 }
 
 function ignoreGone(error: unknown): undefined {

@@ -51,7 +51,8 @@ export class FolderSizes {
 
 /** What `du` says: blocks on disk, files with several names counted once, other file systems not entered. */
 async function usedBytes(root: string): Promise<number> {
-  const top = await lstat(root);
+  const top = await lstat(root).catch(ignoreGone);
+  if (!top) return 0;
   const seen = new Set<number>();
   let bytes = top.blocks * 512;
   const waiting = [root];

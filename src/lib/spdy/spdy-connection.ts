@@ -57,6 +57,7 @@ export class SpdyConnection {
     socket.on('error', (error) => this.#end(new SpdyError('Closed', `the connection broke: ${error.message}`, { cause: error })));
     socket.on('end', () => this.#end());
     socket.on('close', () => this.#end());
+    if (socket.destroyed) this.#end();
   }
 
   /** Opens a stream; the other side may still refuse it (see `accepted`). */

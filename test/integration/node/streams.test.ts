@@ -304,7 +304,7 @@ describe('access', () => {
         validations: [{ expression: '!("rm" in object.command)', message: 'no rm here' }],
       },
     });
-    await target.request('POST', `${path.replace('policies', 'policybindings')}`, {
+    await target.request('POST', path.replace('policies', 'policybindings'), {
       metadata: { name: 'no-rm' },
       spec: { policyName: 'no-rm', validationActions: ['Deny'] },
     });

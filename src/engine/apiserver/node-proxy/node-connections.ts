@@ -1,5 +1,6 @@
 import type { ClientRequest } from 'node:http';
 import type { Agent, RequestOptions } from 'node:https';
+import type { Socket } from 'node:net';
 import type { NodeEndpoint } from './node-endpoint.ts';
 
 export interface NodeIdentity {
@@ -25,6 +26,8 @@ export interface NodeRequestOptions {
 }
 
 const IDLE_MS = 60_000;
+/** As kube-apiserver has it. What is connected may take its time to answer. */
+const CONNECT_MS = 30_000;
 
 /** Connections to the servers of nodes, whose certificates are checked like those of any other server. */
 export class NodeConnections {
@@ -50,7 +53,9 @@ export class NodeConnections {
       ...(how.unverified && { rejectUnauthorized: false }),
       agent: how.leavesHttp || how.unverified ? new Agent({ keepAlive: false }) : this.#agent(identity, Agent),
     };
-    return send(options);
+    const outgoing = send(options);
+    outgoing.once('socket', (socket) => limitConnecting(outgoing, socket, { address: host, port }));
+    return outgoing;
   }
 
   close(): void {
@@ -65,4 +70,12 @@ export class NodeConnections {
     this.#shared = { identity, agent };
     return agent;
   }
+}
+
+function limitConnecting(outgoing: ClientRequest, socket: Socket, to: { address: string; port: number }): void {
+  if (!socket.connecting) return;
+  const late = Object.assign(new Error('i/o timeout'), { code: 'ETIMEDOUT', ...to });
+  const timer = setTimeout(() => outgoing.destroy(late), CONNECT_MS);
+  timer.unref();
+  socket.once('secureConnect', () => clearTimeout(timer)).once('close', () => clearTimeout(timer));
 }

@@ -29,6 +29,9 @@ export function acceptWebSocket(request: IncomingMessage, socket: Duplex, head: 
   });
   if (protocol !== '') server.on('headers', (headers) => void headers.push(`Sec-WebSocket-Protocol: ${protocol}`));
   return new Promise((resolve, reject) => {
+    const gone = (): void => reject(new Error('the client left before the connection was made'));
+    if (socket.destroyed) return gone();
+    socket.once('close', gone);
     server.once('wsClientError', (error, refused) => {
       refused.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       reject(error);

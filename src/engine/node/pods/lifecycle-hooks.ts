@@ -1,6 +1,6 @@
 import type { Container, LifecycleHandler } from '../../../kube/generated/core-v1.ts';
-import { printStrings, quote } from '../../../kube/go-text.ts';
-import { orAborted, sleep } from '../../../lib/abort.ts';
+import { quote } from '../../../kube/go-text.ts';
+import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { errorText } from '../../../lib/log.ts';
 import { podText, type PodObject } from './model/pod-object.ts';
@@ -25,7 +25,7 @@ export async function runHook(ports: HookPorts, target: HookTarget, handler: Lif
   const where = `for Container ${quote(target.container.name)} in Pod ${quote(podText(target.pod))} failed`;
   if (handler.exec) {
     const command = handler.exec.command ?? [];
-    const title = `Exec lifecycle hook (${printStrings(command)}) ${where}`;
+    const title = `Exec lifecycle hook ([${command.join(' ')}]) ${where}`;
     const { exitCode, output } = await ports.exec(target.runId, command, signal).catch((error: unknown) => {
       throw new Error(`${title} - error: ${errorText(error)}, message: ""`, { cause: error });
     });
@@ -45,9 +45,4 @@ export async function runHook(ports: HookPorts, target: HookTarget, handler: Lif
       );
     });
   } else throw new Error('Cannot run handler: invalid handler');
-}
-
-/** Waits for a hook at most until the signal fires; what it does then is no longer of interest. */
-export async function hookOrAborted(hook: Promise<void>, signal: AbortSignal): Promise<void> {
-  await orAborted(hook, signal);
 }

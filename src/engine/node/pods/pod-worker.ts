@@ -114,7 +114,7 @@ export class PodWorker {
   update(pod: PodObject): void {
     if (!this.#writer.observe(pod)) return;
     if (this.#isEnding()) this.#endSoon();
-    this.#writer.changed(true);
+    this.#report();
     this.wake();
   }
 
@@ -350,8 +350,9 @@ export class PodWorker {
     deadline.cancel();
   }
 
+  /** A Pod that ends is told of when it has ended, in one write; unless that takes long. */
   #report(): void {
-    if (!this.#removed && !this.#released) this.#writer.changed(true);
+    if (!this.#removed && !this.#released) this.#writer.changed(!this.#isEnding());
   }
 
   #wakeAfter(ms: number): void {

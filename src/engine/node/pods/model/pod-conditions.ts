@@ -1,5 +1,5 @@
 import type { ContainerStatus, PodCondition, PodSpec } from '../../../../kube/generated/core-v1.ts';
-import { printStrings, quote } from '../../../../kube/go-text.ts';
+import { quote } from '../../../../kube/go-text.ts';
 import type { Phase } from './phase.ts';
 import { isSidecar, sidecarsOf } from './pod-object.ts';
 
@@ -60,7 +60,7 @@ export function isolated(missing: readonly string[]): Finding {
 
 function sentences(unknown: string[], rest: string[], word: string): string {
   const parts: string[] = [];
-  if (unknown.length > 0) parts.push(`containers with unknown status: ${printStrings(unknown)}`);
-  if (rest.length > 0) parts.push(`containers with ${word} status: ${printStrings(rest)}`);
+  if (unknown.length > 0) parts.push(`containers with unknown status: [${unknown.join(' ')}]`);
+  if (rest.length > 0) parts.push(`containers with ${word} status: [${rest.join(' ')}]`);
   return parts.join(', ');
 }

@@ -22,10 +22,13 @@ export function statusPatch(before: PodStatus, after: PodStatus): Json {
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-function changedConditions(before: readonly PodCondition[], after: readonly PodCondition[]): PodCondition[] {
-  return after.filter((condition) => {
+function changedConditions(before: readonly PodCondition[], after: readonly PodCondition[]): Json[] {
+  return after.flatMap((condition) => {
     const old = before.find(({ type }) => type === condition.type);
-    return !old || FIELDS.some((field) => old[field] !== condition[field]);
+    const changed = FIELDS.filter((field) => old?.[field] !== condition[field]);
+    if (changed.length === 0) return [];
+    // A condition is merged into the one that is there: what it no longer says has to be taken away.
+    return [{ type: condition.type, ...Object.fromEntries(changed.map((field) => [field, condition[field] ?? null])) }];
   });
 }
 

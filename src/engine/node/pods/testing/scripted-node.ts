@@ -165,15 +165,19 @@ export class ScriptedNode {
     for (const [field, value] of Object.entries(patch as Record<string, Json>)) {
       if (value === null) delete status[field];
       else if (field === 'conditions') {
-        for (const condition of value) {
-          status.conditions = [...(status.conditions ?? []).filter((old: Json) => old.type !== condition.type), condition];
-        }
+        for (const change of value) status.conditions = mergedCondition(status.conditions ?? [], change);
       } else status[field] = Array.isArray(value) ? value.filter((item) => item.$patch === undefined) : value;
     }
     this.api = { ...structuredClone(this.api), status };
     this.api.metadata.resourceVersion = String(++this.#revision);
     return this.api;
   }
+}
+
+function mergedCondition(conditions: Json[], change: Json): Json[] {
+  const merged = { ...conditions.find(({ type }) => type === change.type), ...change };
+  for (const [field, value] of Object.entries(merged)) if (value === null) delete merged[field];
+  return [...conditions.filter(({ type }) => type !== change.type), merged];
 }
 
 export function anImage(reference: string): Image {

@@ -237,6 +237,16 @@ describe('tokens', () => {
     );
   });
 
+  it('is looked at every ten minutes, and no more when the Pod is gone', async () => {
+    const pod = await setting.aPod('web', [{ volume: projected }], {});
+    await setting.volumes.setUp(pod);
+    expect(setting.clock.pendingTimers).toBe(1);
+    await setting.clock.advance(600_000);
+    expect(setting.clock.pendingTimers).toBe(1);
+    await setting.volumes.tearDown(pod.metadata.uid!);
+    expect(setting.clock.pendingTimers).toBe(0);
+  });
+
   it('is for the audience that is asked for, and readable by the user of the Pod only', async () => {
     const source = { serviceAccountToken: { path: 'token', audience: 'vault', expirationSeconds: 600 } };
     const pod = await setting.aPod('web', [{ volume: { name: 'token', projected: { sources: [source] } } }], {

@@ -140,6 +140,11 @@ describe('mounts of a container', () => {
       { name: 'data', mountPath: '/x', subPath: 'link' },
       'failed to prepare subPath for volumeMount "data" of container "main"',
     ],
+    [
+      'a mode that it does not have',
+      { name: 'data', mountPath: '/x', readOnly: true, recursiveReadOnly: 'Enabled' },
+      'volume "data" requested recursive read-only mode, but it is not supported by the runtime',
+    ],
     ['an unknown propagation', { name: 'data', mountPath: '/x', mountPropagation: 'Wild' }, 'invalid MountPropagation mode: "Wild"'],
   ];
 
@@ -150,6 +155,15 @@ describe('mounts of a container', () => {
     const container = { name: 'main', volumeMounts: [mount] };
     const refused = setting.volumes.mountsOf(pod, container, { ROOT: '/etc', UP: '../..' });
     await expect(refused).rejects.toMatchObject({ reason: 'CreateContainerConfigError', message });
+  });
+
+  it('sets up what a container that came later is the first to mount', async () => {
+    const pod = await setting.aPod('web', [], { volumes: [data] });
+    await setting.volumes.setUp(pod);
+    const debug = { name: 'debug', volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+    const later: KubeObject = { ...pod, spec: { ...pod.spec, ephemeralContainers: [debug] } };
+    const [mount] = await setting.volumes.mountsOf(later, debug, {});
+    expect((await stat(mount.source)).isDirectory()).toBe(true);
   });
 
   it('passes on propagation and read-only', async () => {

@@ -26,48 +26,80 @@ export function referencesOf(volume: Json, namespace: string): Reference[] {
   });
 }
 
-/** The files of a volume as they should be now. @throws Error in Kubernetes' words */
-export async function filesOf(volume: Json, pod: KubeObject, dependencies: ApiVolumeDependencies): Promise<Files> {
-  if (!volume.projected) {
-    const source = volume.configMap ?? volume.secret ?? volume.downwardAPI;
-    return filesOfPart(volume, pod, source.defaultMode ?? DEFAULT_MODE, dependencies);
-  }
-  const { sources = [], defaultMode = DEFAULT_MODE } = volume.projected;
-  const files: Files = new Map();
-  const problems: string[] = [];
-  for (const part of sources) {
-    try {
-      for (const [path, content] of await filesOfPart(part, pod, defaultMode, dependencies)) files.set(path, content);
-    } catch (error) {
-      problems.push((error as Error).message);
-    }
-  }
-  if (problems.length > 0) throw new Error(aggregate(problems));
-  return files;
+/** What a volume is made from now. */
+export interface ApiVolume {
+  /** Equal as long as the files are; undefined when they cannot be had. */
+  mark: string | undefined;
+  /** @throws Error in Kubernetes' words */
+  files(): Files;
 }
 
-async function filesOfPart(part: Json, pod: KubeObject, mode: number, dependencies: ApiVolumeDependencies): Promise<Files> {
+/** Reads everything that the volume needs. Files are only made when the mark says that they are needed: objects can be large. */
+export async function readApiVolume(volume: Json, pod: KubeObject, dependencies: ApiVolumeDependencies): Promise<ApiVolume> {
+  const { sources, defaultMode = DEFAULT_MODE } = volume.projected ?? {
+    sources: [volume],
+    ...(volume.configMap ?? volume.secret ?? volume.downwardAPI),
+  };
+  const parts = (await Promise.all(
+    (sources ?? []).map((part: Json) => readPart(part, pod, defaultMode, dependencies).catch(failing)),
+  )) as ApiVolume[];
+  const marks = parts.map(({ mark }) => mark);
+  return {
+    mark: marks.includes(undefined) ? undefined : hashOf(JSON.stringify(marks)),
+    files() {
+      const problems: string[] = [];
+      const files: Files = new Map();
+      for (const part of parts) {
+        try {
+          for (const [path, content] of part.files()) files.set(path, content);
+        } catch (error) {
+          problems.push((error as Error).message);
+        }
+      }
+      if (problems.length > 0) throw new Error(aggregate(problems));
+      return files;
+    },
+  };
+}
+
+async function readPart(part: Json, pod: KubeObject, mode: number, dependencies: ApiVolumeDependencies): Promise<ApiVolume> {
   const { configMap, secret, downwardAPI, serviceAccountToken } = part;
   const { objects, tokens, allocatable } = dependencies;
   const namespace = pod.metadata.namespace!;
-  if (configMap)
-    return configMapFiles(configMap, await required(objects, { kind: 'configMap', namespace, name: configMap.name }, configMap), mode);
-  if (secret) {
-    const name = secret.secretName ?? secret.name;
-    return secretFiles(secret, await required(objects, { kind: 'secret', namespace, name }, secret), mode);
+  if (configMap) {
+    const object = await required(objects, { kind: 'configMap', namespace, name: configMap.name }, configMap);
+    return { mark: versionOf(object), files: () => configMapFiles(configMap, object, mode) };
   }
-  if (downwardAPI) return downwardFiles(downwardAPI.items ?? [], pod, allocatable, mode);
+  if (secret) {
+    const object = await required(objects, { kind: 'secret', namespace, name: secret.secretName ?? secret.name }, secret);
+    return { mark: versionOf(object), files: () => secretFiles(secret, object, mode) };
+  }
+  if (downwardAPI) {
+    const files = downwardFiles(downwardAPI.items ?? [], pod, allocatable, mode);
+    return { mark: hashOf(...[...files.values()].map(({ data }) => data)), files: () => files };
+  }
   if (serviceAccountToken) {
     const text = await tokens.tokenFor(pod, serviceAccountToken);
     const user = userOf(pod);
     // Nobody but the user or the group of the Pod; the group gets its right when the volume is given to it.
     const own = user !== undefined || pod.spec?.securityContext?.fsGroup !== undefined;
-    return new Map([[serviceAccountToken.path, { data: Buffer.from(text), mode: own ? 0o600 : mode, user }]]);
+    const content = { data: Buffer.from(text), mode: own ? 0o600 : mode, user };
+    return { mark: hashOf(text), files: () => new Map([[serviceAccountToken.path, content]]) };
   }
   const [type = 'nothing'] = Object.keys(part);
   throw new Error(
     `Cannot project "${type}" into a volume: this node does not have it; use a configMap, secret, downwardAPI or serviceAccountToken`,
   );
+}
+
+/** One that says what is wrong when it is its turn, so that all that is wrong is said together. */
+function failing(error: unknown): ApiVolume {
+  return {
+    mark: undefined,
+    files() {
+      throw error;
+    },
+  };
 }
 
 async function required(
@@ -80,11 +112,12 @@ async function required(
   return object;
 }
 
-/** Equal for equal files: what was written already needs no look at the disk. */
-export function fingerprint(files: Files): string {
+function versionOf(object: KubeObject | undefined): string {
+  return object ? `${object.metadata.uid}/${object.metadata.resourceVersion}` : 'absent';
+}
+
+function hashOf(...parts: (string | Buffer)[]): string {
   const hash = createHash('sha256');
-  for (const [path, { data, mode, user = -1 }] of [...files].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
-    hash.update(JSON.stringify([path, mode, user, data.length])).update(data);
-  }
+  for (const part of parts) hash.update(`${part.length} `).update(part);
   return hash.digest('base64');
 }

@@ -29,6 +29,10 @@ export async function containerMounts(input: ContainerMountsInput): Promise<Moun
   for (const [index, mount] of (container.volumeMounts ?? []).entries()) {
     const volume = input.volumeOf(mount.name);
     if (!volume) throw refused(`cannot find volume "${mount.name}" to mount into container "${container.name}"`);
+    // Mounts below a volume stay writable: what insists on the contrary is refused.
+    if (mount.recursiveReadOnly === 'Enabled') {
+      throw refused(`volume "${mount.name}" requested recursive read-only mode, but it is not supported by the runtime`);
+    }
     const source = await sourceOf(mount, index, volume, input);
     const target = mount.mountPath.startsWith('/') ? mount.mountPath : `/${mount.mountPath}`;
     mounts.push({ source, target, readOnly: mount.readOnly === true || volume.readOnly, ...propagationOf(mount) });

@@ -2,7 +2,7 @@ import { access, chmod, mkdir, readdir, rmdir, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import type { Mount } from '../drivers/driver.ts';
-import { API_SOURCES, filesOf, fingerprint, IN_MEMORY, referencesOf } from './api-volumes.ts';
+import { API_SOURCES, IN_MEMORY, readApiVolume, referencesOf } from './api-volumes.ts';
 import { claimNameOf, openClaim } from './claims.ts';
 import { containerMounts } from './container-mounts.ts';
 import type { PodVolumesOptions } from './create-pod-volumes.ts';
@@ -25,6 +25,7 @@ type Options = PodVolumesOptions & { objects: ReferencedObjects };
 
 const VOLUMES = 'volumes';
 const SUB_PATHS = 'subpaths';
+const LONGEST_TIMER_MS = 600_000;
 /** Pods whose remains are removed together. */
 const AT_ONCE = 8;
 
@@ -170,16 +171,16 @@ export class NodeVolumes implements PodVolumes {
     const { objects, node, clock, isRoot } = this.#options;
     const { pod } = state;
     for (const reference of referencesOf(volume, pod.metadata.namespace!)) this.#hold(state, reference);
-    const files = await filesOf(volume, pod, { objects, tokens: state.tokens, allocatable: node.allocatable() });
-    if (!isRoot) for (const file of files.values()) delete file.user;
-    const mark = fingerprint(files);
+    const wanted = await readApiVolume(volume, pod, { objects, tokens: state.tokens, allocatable: node.allocatable() });
     const known = state.ready.get(volume.name);
-    if (known?.fingerprint === mark) return;
+    if (wanted.mark !== undefined && known?.mark === wanted.mark) return;
+    const files = wanted.files();
+    if (!isRoot) for (const file of files.values()) delete file.user;
     const path = known?.path ?? (await this.#apiFolder(pod, volume.name, inMemory));
     const group: number | undefined = isRoot ? pod.spec?.securityContext?.fsGroup : undefined;
     const setOwner = group === undefined ? undefined : () => giveToGroup(path, { group, readOnly: true, onlyOnMismatch: false });
     await writeAtomically(path, files, { now: clock.now(), setOwner });
-    state.ready.set(volume.name, { path, readOnly: true, fingerprint: mark });
+    state.ready.set(volume.name, { path, readOnly: true, mark: wanted.mark });
   }
 
   async #apiFolder(pod: KubeObject, name: string, inMemory: boolean): Promise<string> {
@@ -223,7 +224,7 @@ export class NodeVolumes implements PodVolumes {
       if (state.gone) return;
       for (const volume of usedVolumes(state.pod)) {
         const ready = state.ready.get(volume.name);
-        if (ready?.fingerprint !== undefined) await this.#refreshOne(state, volume, ready);
+        if (ready?.mark !== undefined) await this.#refreshOne(state, volume, ready);
       }
       this.#scheduleRenewal(state);
     });
@@ -247,7 +248,12 @@ export class NodeVolumes implements PodVolumes {
     state.renewal?.cancel();
     const at = state.tokens.nextRenewal;
     if (at === undefined || state.gone) return;
-    state.renewal = this.#options.clock.setTimer(at - this.#options.clock.now(), () => this.#refresh(state));
+    const { clock } = this.#options;
+    // Timers stand still while the machine sleeps, tokens do not.
+    state.renewal = clock.setTimer(Math.min(at - clock.now(), LONGEST_TIMER_MS), () => {
+      if (clock.now() < at) this.#scheduleRenewal(state);
+      else this.#refresh(state);
+    });
   }
 
   async #remove(uid: string): Promise<void> {

@@ -8,8 +8,8 @@ export interface ReadyVolume {
   readOnly: boolean;
   /** For paths that are not ours: looks again whether the path may be used, for every container. */
   locate?: () => Promise<string>;
-  /** Of the files that were written, for volumes that are filled from the API. */
-  fingerprint?: string;
+  /** Of what the files were made from, for volumes that are filled from the API. */
+  mark?: string;
   /** The failure of the last refresh, which is told once. */
   problem?: string;
 }

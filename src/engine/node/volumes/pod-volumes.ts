@@ -31,6 +31,7 @@ export interface VolumeUser {
     subPath?: string;
     subPathExpr?: string;
     mountPropagation?: string;
+    recursiveReadOnly?: string;
   }[];
   securityContext?: { runAsUser?: number };
 }

@@ -93,7 +93,13 @@ export class ReferencedObjects {
   #watch({ kind, namespace, name }: Reference, key: string): Held {
     const resource = this.#client.resource<KubeObject>(KINDS[kind], namespace);
     const fieldSelector = `metadata.name=${name}`;
-    const informer = new Informer<KubeObject>({ resource, clock: this.#client.clock, log: this.#log, fieldSelector });
+    const informer = new Informer<KubeObject>({
+      resource,
+      clock: this.#client.clock,
+      log: this.#log,
+      fieldSelector,
+      transform: withoutManagedFields,
+    });
     const held: Held = { informer, abort: new AbortController(), listeners: new Set() };
     this.#held.set(key, held);
     informer.onChange(({ type, object }) => {
@@ -106,6 +112,12 @@ export class ReferencedObjects {
     void informer.run(held.abort.signal);
     return held;
   }
+}
+
+/** Often larger than the rest, and of no use here. */
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }
 
 function keyOf({ kind, namespace, name }: Reference): string {

@@ -1,0 +1,283 @@
+import { ARTIFACTS_VARIABLE, OUTPUTS_VARIABLE } from '../../../api/kruntimes.io/v1alpha1/names.ts';
+import { RunMessage } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
+import type { Run, RunStatus } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import { formatGoDuration, parseGoDuration } from '../../../kube/go-duration.ts';
+import { isStatusError } from '../../../kube/status.ts';
+import { sleep } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import { isTerminal, phaseOf } from '../model/run-state.ts';
+import { afterFailedAttempt, claimed, failed, succeeded, type Failure } from '../model/transitions.ts';
+import type { Outputs } from './outputs.ts';
+import { EnvironmentError } from './run-environment.ts';
+import { RunLog } from './run-log.ts';
+import type { RuntimedMetrics } from './runtimed-metrics.ts';
+import { isGrpcError, type ExecutionEnd, type RuntimeClient } from './runtime-client.ts';
+import { SourceError } from './source.ts';
+
+export interface RunWorkerPorts {
+  pod: { name: string; uid: string };
+  /** Writes the status if the Run is still as it was read. @returns the Run as it is then */
+  writeStatus(run: Run, status: RunStatus): Promise<Run>;
+  /** The Run as it is now; undefined when it is gone. */
+  read(run: Run): Promise<Run | undefined>;
+  environment(run: Run): Promise<Record<string, string>>;
+  /** Makes the Run's folder with its source. @returns the folder as the Runtime Server sees it */
+  prepare(run: Run, signal: AbortSignal): Promise<{ workingDir: string; outputs: string; artifacts?: string }>;
+  readOutputs(run: Run): Promise<Outputs>;
+  /** Stores what the Run left in its artifacts folder. */
+  storeArtifacts?(run: Run, signal: AbortSignal): Promise<{ run: Run; artifactRefs: RunStatus['artifactRefs'] } | { failure: Failure }>;
+  /** Keeps a log that is too large for the status. @returns where */
+  keepLog(run: Run, text: string): Promise<string | undefined>;
+  /** Removes the Run's folder. */
+  cleanUp(run: Run): Promise<void>;
+  runtime: RuntimeClient;
+  isolation: { isolation: string; network: boolean };
+  print(line: string): void;
+  clock: Clock;
+  log: Log;
+  metrics: RuntimedMetrics;
+  event(run: Run, type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
+type Interruption = 'cancelled' | 'deleted' | 'lost' | 'stopping';
+
+/** Thrown by whatever waits when the Run is to end for a reason from outside. */
+class Interrupted extends Error {
+  readonly why: Interruption;
+
+  constructor(why: Interruption) {
+    super(why);
+    this.why = why;
+  }
+}
+
+/** One Run on this Pod, from its claim to its end. Runs are independent: nothing that one waits for keeps another. */
+export class RunWorker {
+  readonly #ports: RunWorkerPorts;
+  readonly #interrupt = new AbortController();
+  readonly #log: RunLog;
+  #run: Run;
+
+  constructor(run: Run, ports: RunWorkerPorts) {
+    this.#run = run;
+    this.#ports = ports;
+    this.#log = new RunLog(run, ports.pod.name, () => new Date(ports.clock.now()), ports.print);
+  }
+
+  /** A newer state of the Run, from the watch. */
+  update(run: Run): void {
+    if (run.metadata.deletionTimestamp !== undefined) this.interrupt('deleted');
+    else if (run.spec.cancelRequested) this.interrupt('cancelled');
+    else if (run.status?.assignedPodUID !== undefined && run.status.assignedPodUID !== this.#ports.pod.uid) this.interrupt('lost');
+  }
+
+  interrupt(why: Interruption): void {
+    if (!this.#interrupt.signal.aborted) this.#interrupt.abort(new Interrupted(why));
+  }
+
+  /** Resolves when nothing is left to do for the Run here. `running` says that its program was found running after a restart. */
+  async work(running: boolean): Promise<void> {
+    const began = this.#ports.clock.monotonic();
+    try {
+      this.update(this.#run);
+      if (!running) await this.#claim();
+      await this.#attempts(running);
+    } catch (error) {
+      await this.#interrupted(error);
+    } finally {
+      this.#ports.metrics.finished(this.#run.spec.runtime, phaseOf(this.#run), (this.#ports.clock.monotonic() - began) / 1000);
+    }
+  }
+
+  get #signal(): AbortSignal {
+    return this.#interrupt.signal;
+  }
+
+  #now(): Date {
+    return new Date(this.#ports.clock.now());
+  }
+
+  async #claim(): Promise<void> {
+    this.#signal.throwIfAborted();
+    await this.#write((run) => claimed(run, this.#now()));
+  }
+
+  /** Runs the program, again and again as the policy allows. */
+  async #attempts(running: boolean): Promise<void> {
+    for (let found = running; ; found = false) {
+      const result = await this.#attempt(found);
+      if (!('reason' in result)) return this.#succeed(result);
+      this.#ports.metrics.failedAttempt(this.#run.spec.runtime, result.reason);
+      const wait = await this.#fail(result);
+      if (wait === undefined) return;
+      await sleep(this.#ports.clock, wait, this.#signal);
+      await this.#write((run) => claimed(run, this.#now()));
+      this.#ports.event(this.#run, 'Normal', 'RunRetrying', `attempt ${this.#run.status?.attempt} begins`);
+    }
+  }
+
+  async #attempt(found: boolean): Promise<{ exitCode: number } | Failure> {
+    const { runtime } = this.#ports;
+    const id = this.#run.metadata.uid!;
+    try {
+      if (!found) await this.#execute();
+      const end = await runtime.follow(id, (stream, data) => this.#log.write(stream, data), this.#signal);
+      this.#log.flush();
+      return end.succeeded ? { exitCode: end.exitCode } : this.#failureOf(end);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      this.#log.flush();
+      return failureOfError(error, found);
+    }
+  }
+
+  async #execute(): Promise<void> {
+    const { runtime, isolation } = this.#ports;
+    const run = this.#run;
+    const [env, folder] = await Promise.all([this.#ports.environment(run), this.#ports.prepare(run, this.#signal)]);
+    this.#signal.throwIfAborted();
+    env[OUTPUTS_VARIABLE] = folder.outputs;
+    if (folder.artifacts !== undefined) env[ARTIFACTS_VARIABLE] = folder.artifacts;
+    const { task } = run.spec.mode;
+    try {
+      await runtime.execute(
+        {
+          id: run.metadata.uid!,
+          args: task?.args ?? [],
+          env,
+          workingDir: folder.workingDir,
+          entrypoint: task?.entrypoint ?? '',
+          timeoutMs: timeoutOf(run) ?? 0,
+          ...isolation,
+        },
+        this.#signal,
+      );
+    } catch (error) {
+      throw new ExecuteError(error);
+    }
+  }
+
+  #failureOf({ exitCode, errorMessage }: ExecutionEnd): Failure {
+    if (errorMessage === 'timeout') {
+      return { reason: 'Timeout', message: RunMessage.timeout(formatGoDuration(timeoutOf(this.#run) ?? 0)), exitCode };
+    }
+    if (errorMessage.startsWith('interpreter not found')) return { reason: 'InterpreterMissing', message: errorMessage, exitCode };
+    const prepares = /^(mkdir:|git clone:|git checkout:|write inline:)/.test(errorMessage) || errorMessage === 'no args or script provided';
+    return { reason: prepares ? 'PrepareSource' : 'RuntimeError', message: errorMessage || `exit status ${exitCode}`, exitCode };
+  }
+
+  async #succeed({ exitCode }: { exitCode: number }): Promise<void> {
+    const result = await this.#ports.readOutputs(this.#run);
+    if ('reason' in result) return void (await this.#fail(result));
+    let artifactRefs: RunStatus['artifactRefs'];
+    if (this.#ports.storeArtifacts !== undefined) {
+      const stored = await this.#ports.storeArtifacts(this.#run, this.#signal);
+      if ('failure' in stored) return void (await this.#fail(stored.failure));
+      this.#run = stored.run;
+      artifactRefs = stored.artifactRefs;
+    }
+    const log = await this.#keepLog();
+    await this.#write((run) => succeeded(run, { outputs: result.outputs, exitCode, log, artifactRefs }, this.#now()));
+    if ((this.#run.status?.attempt ?? 1) > 1) this.#ports.event(this.#run, 'Normal', 'RunSucceeded', RunMessage.succeeded);
+    await this.#release();
+  }
+
+  /** @returns how long to wait for the next attempt; undefined: there is none */
+  async #fail(failure: Failure): Promise<number | undefined> {
+    const log = await this.#keepLog();
+    let retryAt: Date | undefined;
+    await this.#write((run) => {
+      const next = afterFailedAttempt(run, { ...failure, log }, this.#now());
+      retryAt = next.retryAt;
+      return next.status;
+    });
+    if (retryAt === undefined) {
+      this.#ports.event(this.#run, 'Warning', 'RunRetriesExhausted', `${failure.reason}: ${failure.message}`);
+      await this.#release();
+      return undefined;
+    }
+    this.#ports.event(this.#run, 'Warning', 'RunFailedRetrying', `${failure.reason}: ${failure.message}`);
+    this.#ports.metrics.retried(this.#run.spec.runtime, failure.reason);
+    return Math.max(0, retryAt.getTime() - this.#ports.clock.now());
+  }
+
+  async #keepLog(): Promise<RunStatus['log']> {
+    const { log, overflow } = this.#log.summary();
+    if (log === undefined || overflow === undefined) return log;
+    const configMapName = await this.#ports.keepLog(this.#run, overflow);
+    return configMapName === undefined ? log : { ...log, configMapName };
+  }
+
+  /**
+   * Writes what `next` makes of the Run. When the Run has changed meanwhile, what it is now decides: it may have been taken from us, or
+   * somebody may only have asked for something.
+   */
+  async #write(next: (run: Run) => RunStatus): Promise<void> {
+    for (;;) {
+      try {
+        this.#run = await this.#ports.writeStatus(this.#run, next(this.#run));
+        return;
+      } catch (error) {
+        if (isStatusError(error, 'NotFound')) throw new Interrupted('deleted');
+        if (!isStatusError(error, 'Conflict')) throw error;
+      }
+      const current = await this.#ports.read(this.#run);
+      if (current === undefined || current.metadata.uid !== this.#run.metadata.uid) throw new Interrupted('deleted');
+      if (isTerminal(phaseOf(current)) || current.status?.assignedPodUID !== this.#ports.pod.uid) throw new Interrupted('lost');
+      this.#run = current;
+      this.update(current);
+    }
+  }
+
+  async #interrupted(error: unknown): Promise<void> {
+    const why = error instanceof Interrupted ? error.why : undefined;
+    const { log, runtime } = this.#ports;
+    const { namespace, name, uid } = this.#run.metadata;
+    if (why === 'stopping') return;
+    if (why === undefined) log.error('a Run could not be brought to its end', { run: `${namespace}/${name}`, error });
+    // Whoever has the Run now must not meet a program of ours that still runs.
+    await runtime.cancel(uid!).catch(() => {});
+    this.#log.flush();
+    if (why === 'cancelled') {
+      const kept = await this.#keepLog();
+      const end: Failure = { reason: 'Cancelled', message: RunMessage.cancelled, log: kept };
+      await this.#write((run) => failed(run, end, this.#now())).catch(() => {});
+    }
+    await this.#release();
+  }
+
+  /** Forgets the execution and removes its folder, in the background of everything else. */
+  async #release(): Promise<void> {
+    const { runtime } = this.#ports;
+    await runtime.forget(this.#run.metadata.uid!).catch((error: unknown) => {
+      const isNothing = isGrpcError(error, 'NOT_FOUND') || isGrpcError(error, 'UNIMPLEMENTED');
+      if (!isNothing) this.#ports.log.warn('cannot forget an execution', { error });
+    });
+    await this.#ports.cleanUp(this.#run);
+  }
+}
+
+/** The Runtime Server refused to start the program, or could not be reached. */
+class ExecuteError extends Error {
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? ((cause as { details?: string }).details ?? cause.message) : String(cause), { cause });
+  }
+}
+
+function failureOfError(error: unknown, found: boolean): Failure {
+  if (error instanceof SourceError) return { reason: 'PrepareSource', message: `prepare source: ${error.message}` };
+  if (error instanceof EnvironmentError) return { reason: 'InvalidEnvironment', message: error.message };
+  if (error instanceof ExecuteError) {
+    const isIsolation = isGrpcError(error.cause, 'FAILED_PRECONDITION') && error.message.includes('isolation');
+    return { reason: isIsolation ? 'IsolationUnavailable' : 'RuntimeExecute', message: `runtime Execute: ${error.message}` };
+  }
+  if (isGrpcError(error, 'NOT_FOUND')) {
+    return { reason: 'ExecutionLost', message: found ? RunMessage.executionLostAfterRestart : RunMessage.executionLost };
+  }
+  throw error;
+}
+
+function timeoutOf(run: Run): number | undefined {
+  return run.spec.timeout === undefined ? undefined : parseGoDuration(run.spec.timeout);
+}

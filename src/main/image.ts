@@ -14,7 +14,7 @@ interface ImageCommand {
 export async function listImages({ data, output }: ImageCommand & { output: string }): Promise<void> {
   // Looking makes nothing: an instance that was never there stays so.
   const images = existsSync(imagesFolder(data)) ? await (await open(data)).list() : [];
-  images.sort((a, b) => compare(a.names[0] ?? '', b.names[0] ?? ''));
+  images.sort((a, b) => compare(a.names.at(-1) ?? '', b.names.at(-1) ?? ''));
   if (output === 'json') process.stdout.write(`${JSON.stringify(images, null, 2)}\n`);
   else if (images.length === 0)
     process.stdout.write('No images yet. A Pod pulls what it needs; `tenantry image pull` and `tenantry image load` do it beforehand.\n');
@@ -84,11 +84,17 @@ function passwordFrom(stdin: boolean | undefined): string {
 
 function table(images: readonly StoredImage[]): string {
   const rows = images.flatMap(({ names, digest, sizeBytes }) =>
-    (names.length === 0 ? ['<none>'] : [...names].sort(compare)).map((name) => [name, digest.slice(7, 19), humanSize(sizeBytes)]),
+    shownNames(names).map((name) => [name, digest.slice(7, 19), humanSize(sizeBytes)]),
   );
   const all = [['NAME', 'DIGEST', 'SIZE'], ...rows];
   const widths = [0, 1].map((column) => Math.max(...all.map((row) => row[column].length)));
   return all.map(([name, digest, size]) => `${name.padEnd(widths[0])}   ${digest.padEnd(widths[1])}   ${size}\n`).join('');
+}
+
+/** Those with a tag, if any: the digest has a column of its own. */
+function shownNames(names: readonly string[]): string[] {
+  const tagged = names.filter((name) => !name.includes('@'));
+  return (tagged.length > 0 ? tagged : [...names]).sort(compare);
 }
 
 function humanSize(bytes: number): string {

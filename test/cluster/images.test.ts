@@ -9,6 +9,7 @@ import {
   readdirSync,
   rmSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -182,6 +183,7 @@ describe('images of a real registry', () => {
     const images = imagesIn('mounted');
     const image = await images.ensure(ask(`${open.host}/team/app:1`));
     const { layers } = image.root as { layers: string[] };
+    for (const name of readdirSync(place('mounted', 'images'))) utimesSync(place('mounted', 'images', name), 1, 1);
     const view = place('held');
     mkdirSync(view);
     run('mount', ['-t', 'overlay', 'overlay', '-o', `lowerdir=${layers.join(':')}`, view]);

@@ -93,7 +93,7 @@ describe('pulling', () => {
     const before = await images.ensure(request(`${registry.host}/app`, { policy: 'Always' }));
     registry.requests.length = 0;
     await images.ensure(request(`${registry.host}/app`, { policy: 'Always' }));
-    expect(registry.requests).toEqual(['GET /v2/app/manifests/latest']);
+    expect(registry.requests).toEqual(['HEAD /v2/app/manifests/latest']);
     registry.push('app', 'latest', { layers: [HELLO[0], [{ name: 'new', content: 'new' }]] });
     expect((await images.ensure(request(`${registry.host}/app`))).id).toBe(before.id);
     const after = await images.ensure(request(`${registry.host}/app`, { policy: 'Always' }));

@@ -112,7 +112,7 @@ class DiskImages implements NodeImages {
 
   async collect(inUse: ReadonlySet<string>, bytes: number): Promise<number> {
     await this.#open();
-    return collectImages(this.#collectorPorts, inUse, bytes);
+    return collectImages(this.#collectorPorts, inUse, bytes, this.#options.clock.now());
   }
 
   async cleanUp(): Promise<void> {
@@ -216,9 +216,14 @@ class DiskImages implements NodeImages {
       maxCompressedBytes: this.#limits.compressedBytes,
     };
     const name = fullName(reference);
+    const digest = reference.digest ?? (await this.#store.resolve(name));
+    const wanted = {
+      reference: reference.digest ?? reference.tag!,
+      known: digest === undefined ? undefined : await this.#store.image(digest),
+    };
     for (const [index, source] of sources.entries()) {
       try {
-        const record = await pullImage(source, reference.digest ?? reference.tag!, options, signal);
+        const record = await pullImage(source, wanted, options, signal);
         return await this.#keep(record, [name], repositoryName(reference), source.credentialHash);
       } catch (error) {
         // Another source may have what this one has not; an image that is refused for what it is, is the same everywhere.
@@ -260,13 +265,16 @@ class DiskImages implements NodeImages {
       const reference = parseReference(text);
       await this.#keep(loaded, [fullName(reference)], repositoryName(reference), undefined);
     }
-    return this.#stored(loaded, await this.#store.names());
+    return this.#stored((await this.#store.image(loaded.digest)) ?? loaded, await this.#store.names());
   }
 
   async #stored(record: ImageRecord, names: readonly { name: string; digest: string }[]): Promise<StoredImage> {
     const layers = await Promise.all(record.layers.map((id) => this.#store.layer(id)));
     return {
-      names: names.filter(({ digest }) => digest === record.digest).map(({ name }) => name),
+      names: [
+        ...Object.keys(record.access).map((repository) => `${repository}@${record.digest}`),
+        ...names.filter(({ digest }) => digest === record.digest).map(({ name }) => name),
+      ],
       digest: record.digest,
       sizeBytes: layers.reduce((sum, layer) => sum + (layer?.bytes ?? 0), 0),
     };

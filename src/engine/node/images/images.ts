@@ -52,6 +52,7 @@ export interface ImageConfig {
 }
 
 export interface StoredImage {
+  /** As in a Node's status: first by digest (`<repository>@sha256:...`), then by tag. */
   names: string[];
   digest: string;
   sizeBytes: number;

@@ -27,15 +27,40 @@ export interface PullOptions {
 const MAX_CONFIG_BYTES = 8 * 1024 * 1024;
 const PARALLEL_DOWNLOADS = 3;
 
+export interface WantedImage {
+  /** A tag or a digest. */
+  reference: string;
+  /** What this node has by that name. */
+  known?: ImageRecord;
+}
+
 /** Pulls what a tag or digest means at one source. Only what is missing is fetched. The record is not stored yet. */
-export async function pullImage(source: PullSource, reference: string, options: PullOptions, signal: AbortSignal): Promise<ImageRecord> {
+export async function pullImage(source: PullSource, wanted: WantedImage, options: PullOptions, signal: AbortSignal): Promise<ImageRecord> {
   const exchange = new Exchange({ clock: options.clock, timeouts: options.timeouts, insecure: source.insecure, ca: source.ca });
   try {
     const session = new RegistrySession({ ...source, exchange });
-    return await pullWith(session, reference, options, signal);
+    return (await unchanged(session, wanted, options, signal)) ?? (await pullWith(session, wanted.reference, options, signal));
   } finally {
     exchange.close();
   }
+}
+
+/** What is here, if the registry says that it still is what the name means, and we may have it. */
+async function unchanged(
+  session: RegistrySession,
+  { reference, known }: WantedImage,
+  options: PullOptions,
+  signal: AbortSignal,
+): Promise<ImageRecord | undefined> {
+  if (known === undefined || !options.store.hasLayers(known.layers)) return undefined;
+  const digest = await retrying(
+    () => session.digestOf(reference, signal),
+    () => false,
+    options.retries,
+    options.clock,
+    signal,
+  );
+  return digest === known.digest ? known : undefined;
 }
 
 async function pullWith(session: RegistrySession, reference: string, options: PullOptions, signal: AbortSignal): Promise<ImageRecord> {
@@ -49,7 +74,7 @@ async function pullWith(session: RegistrySession, reference: string, options: Pu
     );
   const top = await fetch(reference);
   const known = await options.store.image(top.digest);
-  if (known !== undefined && options.store.hasLayers(known.layers)) return { ...known, access: {} };
+  if (known !== undefined && options.store.hasLayers(known.layers)) return known;
   const manifest = await platformManifest(top, fetch, options.platform);
   checkSizes(manifest, options.maxCompressedBytes);
   const scratch = await options.store.scratch();

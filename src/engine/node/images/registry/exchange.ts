@@ -31,7 +31,7 @@ export interface Answer {
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 
-/** Connections to one registry and to where it sends us. Only GET: nothing is ever pushed. */
+/** Connections to one registry and to where it sends us. Only for reading: nothing is ever pushed. */
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #http = new http.Agent({ keepAlive: true, maxSockets: 6 });
@@ -44,11 +44,11 @@ export class Exchange {
   }
 
   /** Follows redirects. The authorization goes to no other host. @throws RegistryError, or the signal's reason */
-  async get(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
+  async get(url: URL, headers: Record<string, string>, signal: AbortSignal, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> {
     let at = url;
     let sent = headers;
     for (let hops = 0; ; hops++) {
-      const answer = await this.#once(at, sent, signal);
+      const answer = await this.#once(method, at, sent, signal);
       const location = REDIRECTS.has(answer.status) ? answer.headers.location : undefined;
       if (location === undefined) return answer;
       answer.discard();
@@ -64,7 +64,7 @@ export class Exchange {
     this.#https.destroy();
   }
 
-  #once(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
+  #once(method: string, url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
     if (url.protocol === 'http:' && !this.#options.insecure) {
       throw new RegistryError(
         `${url.host} would be asked by plain HTTP, which is only done for registries marked \`insecure: true\` in registries.yaml`,
@@ -72,7 +72,7 @@ export class Exchange {
     }
     return new Promise((resolve, reject) => {
       const agent = url.protocol === 'http:' ? this.#http : this.#https;
-      const request = (url.protocol === 'http:' ? http : https).request(url, { agent, headers, signal });
+      const request = (url.protocol === 'http:' ? http : https).request(url, { method, agent, headers, signal });
       // Once there is a response the error has to come out of it: ending the request would only cut it short.
       let waitingFor: { destroy(error: Error): unknown } = request;
       const watchdog = new Watchdog(this.#options.clock, (ms) => void waitingFor.destroy(silence(url.host, ms)));

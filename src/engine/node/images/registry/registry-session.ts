@@ -52,6 +52,14 @@ export class RegistrySession {
     return { bytes, contentType: answer.headers['content-type'], digest };
   }
 
+  /** What a tag or digest means at this moment, without fetching it: registries that count pulls do not count this. */
+  async digestOf(reference: string, signal: AbortSignal): Promise<string | undefined> {
+    const answer = await this.#get(`manifests/${reference}`, { accept: MANIFEST_TYPES.join(', ') }, signal, 'HEAD');
+    answer.discard();
+    const digest = answer.headers['docker-content-digest'];
+    return typeof digest === 'string' ? digest : undefined;
+  }
+
   /** The content of a blob from an offset on. `resumed` is false when the registry starts from the beginning all the same. */
   async blob(digest: string, offset: number, signal: AbortSignal): Promise<{ answer: Answer; resumed: boolean }> {
     const answer = await this.#get(`blobs/${digest}`, offset === 0 ? {} : { range: `bytes=${offset}-` }, signal);
@@ -63,10 +71,11 @@ export class RegistrySession {
     return { answer, resumed };
   }
 
-  async #get(path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
+  async #get(path: string, headers: Record<string, string>, signal: AbortSignal, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> {
     const { origin, repository, exchange } = this.#options;
     const url = new URL(`/v2/${repository}/${path}`, origin);
-    const send = () => exchange.get(url, this.#authorization ? { ...headers, authorization: this.#authorization } : headers, signal);
+    const send = () =>
+      exchange.get(url, this.#authorization ? { ...headers, authorization: this.#authorization } : headers, signal, method);
     let answer = await send();
     if (answer.status === 401 && (await this.#authorize(answer, signal))) answer = await send();
     if (answer.status === 200 || answer.status === 206) return answer;

@@ -12,10 +12,15 @@ export interface CollectorPorts {
 /** How old a layer of no image must be: another process may be about to make its image. */
 const ORPHAN_AGE_MS = 24 * 3600 * 1000;
 
+/** An image is made ready before its container exists: so young a one is about to be used. The kubelet's own default. */
+const MINIMUM_AGE_MS = 2 * 60 * 1000;
+
 /** Removes images, the least recently used first, until so many bytes are free. Gives back how many it were. */
-export async function collectImages(ports: CollectorPorts, inUse: ReadonlySet<string>, bytes: number): Promise<number> {
+export async function collectImages(ports: CollectorPorts, inUse: ReadonlySet<string>, bytes: number, now: number): Promise<number> {
   const stored = await ports.store.images();
-  const free = stored.filter(({ record }) => !isUsed(record, inUse)).sort((a, b) => a.lastUsed - b.lastUsed);
+  const free = stored
+    .filter(({ record, lastUsed }) => !isUsed(record, inUse) && now - lastUsed >= MINIMUM_AGE_MS)
+    .sort((a, b) => a.lastUsed - b.lastUsed);
   const mounted = free.length > 0 && bytes > 0 ? await ports.mountedLayers() : new Set<string>();
   let kept = stored.map(({ record }) => record);
   let freed = 0;

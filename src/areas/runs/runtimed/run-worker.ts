@@ -1,12 +1,15 @@
 import { ARTIFACTS_VARIABLE, OUTPUTS_VARIABLE } from '../../../api/kruntimes.io/v1alpha1/names.ts';
-import { RunMessage } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
+import { RunCondition, RunMessage } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Run, RunStatus } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import { findCondition } from '../../../kube/conditions.ts';
 import { formatGoDuration, parseGoDuration } from '../../../kube/go-duration.ts';
 import { isStatusError } from '../../../kube/status.ts';
+import { parseTime } from '../../../kube/time.ts';
 import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
-import { isTerminal, phaseOf } from '../model/run-state.ts';
+import { backoffBefore } from '../model/retry.ts';
+import { attemptOf, isTerminal, phaseOf } from '../model/run-state.ts';
 import { afterFailedAttempt, claimed, failed, succeeded, type Failure } from '../model/transitions.ts';
 import type { Outputs } from './outputs.ts';
 import { EnvironmentError } from './run-environment.ts';
@@ -76,13 +79,16 @@ export class RunWorker {
     if (!this.#interrupt.signal.aborted) this.#interrupt.abort(new Interrupted(why));
   }
 
-  /** Resolves when nothing is left to do for the Run here. `running` says that its program was found running after a restart. */
-  async work(running: boolean): Promise<void> {
+  /**
+   * Resolves when nothing is left to do for the Run here. `found`: it was claimed before we were restarted, and its program is still
+   * there. `lost`: it was claimed, and there is no program.
+   */
+  async work(state: 'new' | 'found' | 'lost'): Promise<void> {
     const began = this.#ports.clock.monotonic();
     try {
       this.update(this.#run);
-      if (!running) await this.#claim();
-      await this.#attempts(running);
+      if (state === 'new') await this.#claim();
+      await this.#attempts(state);
     } catch (error) {
       await this.#interrupted(error);
     } finally {
@@ -104,9 +110,9 @@ export class RunWorker {
   }
 
   /** Runs the program, again and again as the policy allows. */
-  async #attempts(running: boolean): Promise<void> {
-    for (let found = running; ; found = false) {
-      const result = await this.#attempt(found);
+  async #attempts(state: 'new' | 'found' | 'lost'): Promise<void> {
+    for (let next = state; ; next = 'new') {
+      const result = await this.#attempt(next);
       if (!('reason' in result)) return this.#succeed(result);
       this.#ports.metrics.failedAttempt(this.#run.spec.runtime, result.reason);
       const wait = await this.#fail(result);
@@ -117,19 +123,30 @@ export class RunWorker {
     }
   }
 
-  async #attempt(found: boolean): Promise<{ exitCode: number } | Failure> {
+  async #attempt(state: 'new' | 'found' | 'lost'): Promise<{ exitCode: number } | Failure> {
     const { runtime } = this.#ports;
     const id = this.#run.metadata.uid!;
+    if (state === 'lost' && isBetweenAttempts(this.#run)) return this.#nextAttempt();
+    if (state === 'lost') return { reason: 'ExecutionLost', message: RunMessage.executionLostAfterRestart };
     try {
-      if (!found) await this.#execute();
+      if (state === 'new') await this.#execute();
       const end = await runtime.follow(id, (stream, data) => this.#log.write(stream, data), this.#signal);
       this.#log.flush();
       return end.succeeded ? { exitCode: end.exitCode } : this.#failureOf(end);
     } catch (error) {
       this.#signal.throwIfAborted();
       this.#log.flush();
-      return failureOfError(error, found);
+      return failureOfError(error);
     }
+  }
+
+  /** We were restarted while the Run waited for its next attempt: the failure before it is counted already. */
+  async #nextAttempt(): Promise<{ exitCode: number } | Failure> {
+    const since = parseTime(findCondition(this.#run.status?.conditions, RunCondition.Running)?.lastTransitionTime ?? '') ?? 0;
+    const wait = since + backoffBefore(this.#run, attemptOf(this.#run)) - this.#ports.clock.now();
+    await sleep(this.#ports.clock, Math.max(0, wait), this.#signal);
+    await this.#claim();
+    return this.#attempt('new');
   }
 
   async #execute(): Promise<void> {
@@ -265,7 +282,11 @@ class ExecuteError extends Error {
   }
 }
 
-function failureOfError(error: unknown, found: boolean): Failure {
+function isBetweenAttempts(run: Run): boolean {
+  return attemptOf(run) > 1 && findCondition(run.status?.conditions, RunCondition.Running)?.status === 'False';
+}
+
+function failureOfError(error: unknown): Failure {
   if (error instanceof SourceError) return { reason: 'PrepareSource', message: `prepare source: ${error.message}` };
   if (error instanceof EnvironmentError) return { reason: 'InvalidEnvironment', message: error.message };
   if (error instanceof ExecuteError) {
@@ -273,7 +294,7 @@ function failureOfError(error: unknown, found: boolean): Failure {
     return { reason: isIsolation ? 'IsolationUnavailable' : 'RuntimeExecute', message: `runtime Execute: ${error.message}` };
   }
   if (isGrpcError(error, 'NOT_FOUND')) {
-    return { reason: 'ExecutionLost', message: found ? RunMessage.executionLostAfterRestart : RunMessage.executionLost };
+    return { reason: 'ExecutionLost', message: RunMessage.executionLost };
   }
   throw error;
 }

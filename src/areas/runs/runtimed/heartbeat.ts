@@ -1,0 +1,49 @@
+import { RUNTIMED_READY } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
+import type { Client } from '../../../client/client.ts';
+import { Pod } from '../../../client/kinds.ts';
+import { formatTime } from '../../../kube/time.ts';
+import { sleep } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+
+const EVERY_MS = 5000;
+
+export interface HeartbeatOptions {
+  client: Client;
+  namespace: string;
+  pod: string;
+  /** Whether Runs can be taken now, and if not, why. */
+  isReady(): Promise<{ ready: boolean; message: string }>;
+  clock: Clock;
+  log: Log;
+}
+
+/**
+ * Says on the Pod that runtimed lives. A timer, because silence is what it is about. Only the one condition is written: the kubelet owns
+ * the others.
+ */
+export async function beat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
+  const { client, clock, log } = options;
+  let transition: { status: string; time: string } | undefined;
+  while (!signal.aborted) {
+    const { ready, message } = await options.isReady();
+    const status = ready ? 'True' : 'False';
+    const now = formatTime(new Date(clock.now()));
+    if (transition?.status !== status) transition = { status, time: now };
+    const condition = {
+      type: RUNTIMED_READY,
+      status,
+      reason: ready ? 'Heartbeat' : 'RuntimeUnhealthy',
+      message: ready ? 'runtimed heartbeat is fresh' : message,
+      lastProbeTime: now,
+      lastTransitionTime: transition.time,
+    };
+    await client
+      .resource(Pod, options.namespace)
+      .status.patch(options.pod, { type: 'strategic', patch: { status: { conditions: [condition] } } }, { signal })
+      .catch((error: unknown) => {
+        if (!signal.aborted) log.warn('cannot write the heartbeat', { error });
+      });
+    await sleep(clock, EVERY_MS, signal).catch(() => {});
+  }
+}

@@ -19,7 +19,7 @@ describe(`process driver in bubblewrap as user ${process.getuid!()}`, () => {
 });
 
 describe.runIf(process.getuid!() === 0)('process driver in bubblewrap', () => {
-  it('holds the same as a plain user', { timeout: 180_000 }, async () => {
+  it('holds the same as a plain user', { timeout: 120_000 }, async () => {
     const shim = await builtShim();
     const user = ['--reuid', '31337', '--regid', '31337', '--clear-groups', '--'];
     const vitest = [
@@ -27,10 +27,13 @@ describe.runIf(process.getuid!() === 0)('process driver in bubblewrap', () => {
       'run',
       '--config',
       'test/cluster/vitest.config.ts',
+      '--configLoader',
+      'runner',
       'test/cluster/process-driver.test.ts',
     ];
     const run = spawnSync('setpriv', [...user, process.execPath, ...vitest], {
       encoding: 'utf8',
+      timeout: 110_000,
       env: { PATH: process.env.PATH, HOME: '/nonexistent', TENANTRY_TEST_SHIM: shim, NO_COLOR: '1' },
     });
     expect(`${run.stdout}${run.stderr}`).toMatch(/Tests +\d+ passed/);

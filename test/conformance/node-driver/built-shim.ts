@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
@@ -19,6 +19,7 @@ async function buildShim(): Promise<string> {
   const cache = resolve('node_modules/.cache');
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(`${cache}/tenantry-shim-`);
+  chmodSync(folder, 0o755);
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const program = `${folder}/shim.mjs`;
   await build({

@@ -113,7 +113,7 @@ async function findOrStart({ dir, program, clock = realClock }: ConnectShimOptio
     if (clock.monotonic() > deadline) {
       throw new ShimError('Disconnected', `Cannot start the shim for "${dir}": it does not come up; ${shimLogPath(dir)} says why`);
     }
-    // One that ends without being ready has left the place to another, which is about to listen, or failed.
+    // One that ends without being ready has left the place to another, which is about to listen.
     if (!(await startShim(dir, program ?? builtProgram()))) await pause(clock, RETRY_MS);
   }
 }
@@ -129,7 +129,7 @@ function dial(path: string): Promise<Socket | undefined> {
   });
 }
 
-/** Resolves to whether it is ready for clients. */
+/** Resolves to whether it is ready for clients. Rejects when it fails to start. */
 async function startShim(dir: string, program: string): Promise<boolean> {
   prepareShimFolder(dir);
   mkdirSync(dirname(shimLogPath(dir)), { recursive: true });
@@ -144,10 +144,13 @@ async function startShim(dir: string, program: string): Promise<boolean> {
     });
     child.unref();
     const ready = child.stdio[3] as Readable;
-    return await new Promise<boolean>((resolve) => {
-      child.once('error', () => resolve(false));
+    return await new Promise<boolean>((resolve, reject) => {
+      const fail = (why: string) => {
+        reject(new ShimError('Disconnected', `Cannot start the shim for "${dir}": ${why}; ${shimLogPath(dir)} says more`));
+      };
+      child.once('error', (error) => fail(error.message));
+      child.once('exit', (code, signal) => (code === 0 ? resolve(false) : fail(`it ended with ${code ?? signal}`)));
       ready.once('data', () => resolve(true));
-      ready.once('close', () => resolve(false));
     });
   } finally {
     closeSync(log);

@@ -6,7 +6,7 @@ import type { ContainerSpec, Driver } from '../../src/engine/node/drivers/driver
 import { textOf } from '../conformance/node-driver/stream-text.ts';
 import { eventually } from '../integration/controllers/eventually.ts';
 import { busyboxImage, unpackedLayer } from '../support/test-images.ts';
-import { makeOciNode, type ContainerRequest, type OciNode } from './oci-driver-node.ts';
+import { kernelLeftovers, makeOciNode, type ContainerRequest, type OciNode } from './oci-driver-node.ts';
 
 let node: OciNode;
 beforeAll(async () => void (node = await makeOciNode()));
@@ -195,6 +195,20 @@ describe('containers that will not behave', () => {
     await node.driver.ended(id);
     await node.driver.remove(id);
   });
+});
+
+test('with the last Pod goes everything in the kernel, while others are being made', async () => {
+  await node.driver.cleanUp(new Set());
+  const round = async (): Promise<void> => {
+    const { spec } = await node.script('true');
+    await node.driver.remove(spec.id);
+    await node.driver.removeSandbox(spec.pod.uid);
+  };
+  const many = async (): Promise<void> => {
+    for (let count = 0; count < 5; count++) await round();
+  };
+  await Promise.all([many(), many(), many()]);
+  expect(kernelLeftovers(node.cgroups, node.places)).toEqual([]);
 });
 
 describe('after a crash', () => {

@@ -140,11 +140,16 @@ function logText(path: string): string {
     .join('');
 }
 
+/** Cgroups of the node, in whatever tree. */
+export function kernelLeftovers(cgroups: Cgroups, places: ContainerPlaces): string[] {
+  const trees = cgroups.version === 'v1' ? readdirSync('/sys/fs/cgroup').map((name) => `/sys/fs/cgroup/${name}`) : ['/sys/fs/cgroup'];
+  return trees.map((tree) => join(tree, places.cgroup)).filter((path) => existsSync(path));
+}
+
 function expectNothingLeft(cgroups: Cgroups, places: ContainerPlaces, dir: string): void {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .filter((line) => line.includes(dir));
-  const trees = cgroups.version === 'v1' ? readdirSync('/sys/fs/cgroup').map((name) => `/sys/fs/cgroup/${name}`) : ['/sys/fs/cgroup'];
-  const left = trees.map((tree) => join(tree, places.cgroup)).filter((path) => existsSync(path));
+  const left = kernelLeftovers(cgroups, places);
   if (mounts.length + left.length > 0) throw new Error(`Left behind: ${[...mounts, ...left].join(', ')}`);
 }

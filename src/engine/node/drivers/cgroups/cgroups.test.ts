@@ -85,3 +85,12 @@ test('oomKills counts the processes that were killed', async () => {
   writeFileSync(join(root, 'product/memory.events'), 'low 0\noom 4\noom_kill 2\noom_group_kill 0\n');
   expect(await cgroups.oomKills('/product')).toBe(2);
 });
+
+test('removeIfEmpty removes what is empty and leaves what is not', async () => {
+  const cgroups = createCgroups(v1());
+  for (const tree of ['cpu', 'memory']) mkdirSync(join(root, tree, 'product'));
+  mkdirSync(join(root, 'memory/product/pod1'));
+  await cgroups.removeIfEmpty('/product');
+  expect(existsSync(join(root, 'cpu/product'))).toBe(false);
+  expect(existsSync(join(root, 'memory/product/pod1'))).toBe(true);
+});

@@ -29,6 +29,8 @@ export interface Cgroups {
   children(path: string): Promise<string[]>;
   /** Removes it and everything below it. It must have no processes. */
   remove(path: string): Promise<void>;
+  /** Removes it unless there is something in it, or below it. */
+  removeIfEmpty(path: string): Promise<void>;
 }
 
 export interface CgroupStats {
@@ -65,8 +67,10 @@ export function createCgroups(layout: CgroupLayout, clock: Clock = realClock): C
     version: layout.version,
 
     async create(path, limits) {
-      if (layout.version === 'v2') await delegate(layout.trees[0], path);
-      await Promise.all(limitedFoldersOf(path).map((folder) => mkdir(folder, { recursive: true })));
+      await again(async () => {
+        if (layout.version === 'v2') await delegate(layout.trees[0], path);
+        await Promise.all(limitedFoldersOf(path).map((folder) => mkdir(folder, { recursive: true })));
+      });
       for (const write of limits ? limitWrites(layout.version, limits) : []) await apply(folderOf(write.controller, path), path, write);
     },
 
@@ -110,6 +114,10 @@ export function createCgroups(layout: CgroupLayout, clock: Clock = realClock): C
     async remove(path) {
       await Promise.all(foldersOf(path).map((folder) => removeTree(folder, clock)));
     },
+
+    async removeIfEmpty(path) {
+      await Promise.all(foldersOf(path).map((folder) => rmdir(folder).catch(() => undefined)));
+    },
   };
   return cgroups;
 }
@@ -119,6 +127,21 @@ function limitedTrees(layout: CgroupLayout): string[] {
   if (layout.version === 'v2') return [...layout.trees];
   const trees = ['cpu', 'cpuacct', 'memory', 'pids'].map((name) => layout.controllers.get(name));
   return [...new Set(trees.filter((tree) => tree !== undefined))];
+}
+
+const MOST_ATTEMPTS = 5;
+
+/** Somebody may remove a parent, because it is empty, at the moment in which we make something in it. */
+async function again(work: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const cause = error instanceof CgroupError ? error.cause : error;
+      if (!isGone(cause) || attempt === MOST_ATTEMPTS) throw error;
+    }
+  }
 }
 
 /** Lets the children of every cgroup on the way use the controllers. */

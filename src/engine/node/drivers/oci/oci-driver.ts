@@ -59,6 +59,8 @@ class OciDriver implements Driver {
   readonly #runtime: RuntimeState;
   #facts: Promise<MachineFacts> | undefined;
   #systemRoot: Promise<SystemRoot> | undefined;
+  #sandboxesInMaking = 0;
+  #rootRemoval: Promise<void> = Promise.resolve();
 
   constructor(options: OciDriverOptions) {
     this.#options = options;
@@ -76,7 +78,13 @@ class OciDriver implements Driver {
   }
 
   async prepareSandbox(sandbox: Parameters<Driver['prepareSandbox']>[0]): Promise<void> {
-    await makeSandbox(this.#places.pod(sandbox.pod.uid), sandbox, this.#cgroups);
+    await this.#rootRemoval;
+    this.#sandboxesInMaking++;
+    try {
+      await makeSandbox(this.#places.pod(sandbox.pod.uid), sandbox, this.#cgroups);
+    } finally {
+      this.#sandboxesInMaking--;
+    }
   }
 
   async start(spec: ContainerSpec): Promise<{ startedAt: Date }> {
@@ -134,6 +142,9 @@ class OciDriver implements Driver {
 
   async removeSandbox(podUid: string): Promise<void> {
     await unmakeSandbox(this.#places.pod(podUid), this.#cgroups);
+    const removal = this.#rootRemoval.then(() => this.#removeUnusedRoot());
+    this.#rootRemoval = removal.catch(() => undefined);
+    await removal;
   }
 
   async cleanUp(livePodUids: ReadonlySet<string>): Promise<void> {
@@ -146,6 +157,14 @@ class OciDriver implements Driver {
       removeContainer: (id) => this.remove(id),
       removeSandbox: (uid) => this.removeSandbox(uid),
     });
+  }
+
+  /** With the last Pod goes the cgroup of all of them: nobody may come back to remove it. */
+  async #removeUnusedRoot(): Promise<void> {
+    const { cgroup } = this.#places;
+    // A Pod that is just being made has its place in some trees and not yet in those that only the runtime uses.
+    if (this.#sandboxesInMaking > 0 || (await this.#cgroups.children(cgroup)).length > 0) return;
+    await this.#cgroups.removeIfEmpty(cgroup);
   }
 
   async #bundleMaker(): Promise<BundleMaker> {

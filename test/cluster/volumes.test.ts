@@ -129,6 +129,16 @@ describe('memory', () => {
   });
 });
 
+it('cleanUp unmounts what a killed agent left behind, also when it is empty', async () => {
+  const token = { serviceAccountToken: { path: 'token', expirationSeconds: 3600 } };
+  const pod = await setting.aPod('web', [{ volume: { name: 'token', projected: { sources: [token] } } }]);
+  await setting.volumes.setUp(pod);
+  await rm(join(setting.dir, 'memory', pod.metadata.uid!), { recursive: true });
+  setting.restart(options);
+  await setting.volumes.cleanUp(new Set());
+  expect(await mounts()).toEqual([]);
+});
+
 describe('owners', () => {
   const securityContext = { fsGroup: 4321 };
 

@@ -39,6 +39,13 @@ export class MemoryFolder {
     });
   }
 
+  /** Unmounts what an agent that was killed left behind, if no Pod needs it. */
+  tidy(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#users.size === 0) await this.#unmountEmpty();
+    });
+  }
+
   /** The Pods that have something here, whoever put it there. */
   async podUids(): Promise<string[]> {
     return readdir(this.path).catch(() => []);

@@ -81,6 +81,7 @@ export class NodeVolumes implements PodVolumes {
     for (let start = 0; start < dead.length; start += AT_ONCE) {
       await Promise.all(dead.slice(start, start + AT_ONCE).map((uid) => this.#remove(uid)));
     }
+    await this.#memory.tidy();
   }
 
   async overLimit(pod: KubeObject): Promise<string | undefined> {

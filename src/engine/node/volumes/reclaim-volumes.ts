@@ -1,5 +1,5 @@
 import { readdir, rename } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Client } from '../../../client/client.ts';
 import { PersistentVolume } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -10,6 +10,7 @@ import type { Log } from '../../../lib/log.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import { Informer } from '../../../runtime/informer/informer.ts';
 import { errorCode } from './disk/handles.ts';
+import { unfinishedName } from './disk/open-folder.ts';
 import { removeTree } from './disk/remove-tree.ts';
 
 /** On a PersistentVolume: its node takes this away when the folder is gone. */
@@ -80,8 +81,8 @@ export function isToGo(volume: KubeObject, volumeFolder: string): boolean {
 
 /** First out of the way: a volume made again under the same name must not meet half of the old one. */
 async function removeFolder(path: string): Promise<void> {
-  const aside = join(dirname(path), `${REMOVED}${path.slice(dirname(path).length + 1)}`);
-  await removeTree(aside);
+  const aside = join(dirname(path), `${REMOVED}${basename(path)}`);
+  await Promise.all([removeTree(aside), removeTree(unfinishedName(path))]);
   try {
     await rename(path, aside);
   } catch (error) {

@@ -12,6 +12,7 @@ export interface Environment {
   log: Log;
   metrics?: MetricsRegistry;
   informers: SharedInformers;
+  /** Events under the name that this controller has in Kubernetes: `kubectl describe` shows it. */
   events: EventRecorder;
 }
 

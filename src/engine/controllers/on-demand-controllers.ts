@@ -6,14 +6,17 @@ export const ON_DEMAND_CONTROLLERS: readonly OnDemand[] = [
   {
     resources: ['/services'],
     calls: (service) => !isOwnService(service),
+    controller: 'endpoint-slice-controller',
     load: async () => (await import('./endpoint-slice/endpoint-slice.controller.ts')).endpointSliceController,
   },
   {
     resources: ['/nodes'],
+    controller: 'node-controller',
     load: async () => (await import('./node-lifecycle/node-lifecycle.controller.ts')).nodeLifecycleController,
   },
   {
     resources: ['/nodes'],
+    controller: 'taint-eviction-controller',
     load: async () => (await import('./taint-eviction/taint-eviction.controller.ts')).taintEvictionController,
   },
   {
@@ -22,10 +25,12 @@ export const ON_DEMAND_CONTROLLERS: readonly OnDemand[] = [
   },
   {
     resources: ['/nodes', '/persistentvolumes', '/persistentvolumeclaims'],
+    controller: 'persistentvolume-controller',
     load: async () => (await import('./persistent-volume/claim.controller.ts')).claimController,
   },
   {
     resources: ['/persistentvolumes', '/persistentvolumeclaims'],
+    controller: 'persistentvolume-controller',
     load: async () => (await import('./persistent-volume/volume.controller.ts')).volumeController,
   },
 ];

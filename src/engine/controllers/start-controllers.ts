@@ -45,18 +45,23 @@ export interface ControllersOptions {
 export function startControllers(options: ControllersOptions): Running {
   const { client, clock, log, metrics, instance = 'tenantry' } = options;
   const informers = new SharedInformers({ client, log });
-  const events = new EventRecorder({ client, log, controller: 'tenantry.dev/controllers', instance });
-  const environment: Environment = { client, clock, log, metrics, informers, events };
+  const recorders = new Map<string, EventRecorder>();
+  const eventsFrom = (controller: string): EventRecorder => {
+    let recorder = recorders.get(controller);
+    if (!recorder) recorders.set(controller, (recorder = new EventRecorder({ client, log, controller, instance })));
+    return recorder;
+  };
+  const environment: Environment = { client, clock, log, metrics, informers, events: eventsFrom('controllermanager') };
   const monitors = new ResourceMonitors(environment);
   const running: Running[] = [
     serviceAccountController(environment),
     namespaceController(environment, monitors),
-    garbageCollector(environment, monitors),
+    garbageCollector({ ...environment, events: eventsFrom('garbage-collector-controller') }, monitors),
     clusterRoleAggregationController(environment),
     eventTtlController(environment),
     bootstrapTokenController(environment),
     jobTtlController(environment),
-    startOnDemand(environment, monitors, [...WORKLOAD_CONTROLLERS, ...ON_DEMAND_CONTROLLERS, ...(options.onDemand ?? [])]),
+    startOnDemand(environment, monitors, [...WORKLOAD_CONTROLLERS, ...ON_DEMAND_CONTROLLERS, ...(options.onDemand ?? [])], eventsFrom),
   ];
   if (options.rootCa !== undefined) running.push(rootCaController(environment, options.rootCa));
   if (options.quota) running.push(resourceQuotaController(environment, monitors, options.quota));
@@ -68,7 +73,7 @@ export function startControllers(options: ControllersOptions): Running {
   const stop = (): Promise<void> =>
     (stopping ??= (async () => {
       await Promise.all([...running.map((controller) => controller.stop()), monitors.stop(), informers.stop()]);
-      await events.flush();
+      await Promise.all([...recorders.values()].map((recorder) => recorder.flush()));
     })());
   options.signal?.addEventListener('abort', () => void stop(), { once: true });
   return { stop };

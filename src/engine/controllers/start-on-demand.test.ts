@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { DiscoveredResource } from '../../client/discovery.ts';
 import { settle } from '../../lib/clock-fake.ts';
 import { silentLog } from '../../lib/log.ts';
+import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { Environment } from './environment.ts';
 import { ON_DEMAND_CONTROLLERS } from './on-demand-controllers.ts';
 import type { MonitorListener, ResourceMonitors } from './resource-monitors/resource-monitors.ts';
@@ -10,7 +11,8 @@ import { startOnDemand, type OnDemand } from './start-on-demand.ts';
 function setUp(list: OnDemand[]) {
   let listener: MonitorListener = {};
   const monitors = { listen: (added: MonitorListener) => (listener = added) } as unknown as ResourceMonitors;
-  const running = startOnDemand({ log: silentLog } as Environment, monitors, list);
+  const environment = { log: silentLog, events: 'from the manager' } as unknown as Environment;
+  const running = startOnDemand(environment, monitors, list, (controller) => `from ${controller}` as unknown as EventRecorder);
   const observe = (plural: string, name = 'a', namespace = 'default'): void =>
     listener.observed?.({ group: '', plural } as DiscoveredResource, { apiVersion: 'v1', kind: '', metadata: { name, namespace } });
   return { running, observe };
@@ -39,6 +41,21 @@ test('it starts with the first object that calls for it, once, and stops what wa
   await running.stop();
   observe('pods');
   expect(log).toEqual(['started', 'stopped']);
+});
+
+test('its events carry the name that it has in Kubernetes', async () => {
+  const names: unknown[] = [];
+  const load = async () => (environment: Environment) => {
+    names.push(environment.events);
+    return { stop: async () => {} };
+  };
+  const { observe } = setUp([
+    { resources: ['/nodes'], controller: 'node-controller', load },
+    { resources: ['/nodes'], load },
+  ]);
+  observe('nodes');
+  await settle();
+  expect(names).toEqual(['from node-controller', 'from the manager']);
 });
 
 test('what cannot be loaded stops nobody', async () => {

@@ -116,7 +116,7 @@ describe('metrics.k8s.io', () => {
 
   test.each([
     ['/namespaces/shop/pods/pending', 'GET', 404, 'podmetrics.metrics.k8s.io "shop/pending" not found'],
-    ['/namespaces/shop/pods/nobody', 'GET', 404, 'pods "shop/nobody" not found'],
+    ['/namespaces/shop/pods/nobody', 'GET', 404, 'pods "nobody" not found'],
     ['/nodes/b', 'GET', 404, 'nodemetrics.metrics.k8s.io "b" not found'],
     ['/nodes/c', 'GET', 404, 'nodes "c" not found'],
     ['/secrets', 'GET', 404, 'the server could not find the requested resource'],

@@ -80,7 +80,7 @@ export class MetricsApi {
   async #pod(request: ApiRequest): Promise<ApiResponse> {
     const { name, namespace } = request.info;
     const pod = this.#options.reader.get(PODS, namespace, name);
-    if (!pod) throw notFoundError(PODS, `${namespace}/${name}`);
+    if (!pod) throw notFoundError(PODS, name);
     const [item] = await this.#measuredPods([pod], request);
     if (!item) throw notFoundError({ group: METRICS_GROUP, resource: 'podmetrics' }, `${namespace}/${name}`);
     return respond(request, [item], () => item);

@@ -1,5 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { createWriteStream, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import type { NodeImages } from '../engine/node/images/create-images.ts';
 import type { StoredImage } from '../engine/node/images/images.ts';
 import { createLog } from '../lib/log.ts';
@@ -41,8 +43,8 @@ interface PullCommand {
 
 export async function loadImage({ data, file, name }: ImageCommand & { file: string; name?: string }): Promise<void> {
   const images = await open(data);
-  const loaded = await interruptible((signal) => images.load(resolve(file), { name, signal }));
-  process.stdout.write(table(loaded));
+  const load = (path: string) => interruptible((signal) => images.load(path, { name, signal }));
+  process.stdout.write(table(file === '-' ? await withStandardInput(load) : await load(resolve(file))));
 }
 
 export async function removeImages({ data, references }: ImageCommand & { references: string[] }): Promise<void> {
@@ -58,6 +60,18 @@ export async function removeImages({ data, references }: ImageCommand & { refere
 
 function open(data: string): Promise<NodeImages> {
   return nodeImages(data, createLog({ level: 'warn', format: 'pretty' }));
+}
+
+/** What comes by a pipe is read more than once, so it becomes a file first. */
+async function withStandardInput<T>(work: (path: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-load-'));
+  try {
+    const path = join(folder, 'standard-input');
+    await pipeline(process.stdin, createWriteStream(path, { mode: 0o600 }));
+    return await work(path);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Ctrl-C leaves nothing half done behind. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ImagesOptions } from '../../../src/engine/node/images/create-images.ts';
@@ -81,6 +82,19 @@ describe('registries that misbehave', () => {
     await expect(imagesWith(plain(registry.host)).ensure(request(`${registry.host}/app@sha256:${'0'.repeat(64)}`))).rejects.toThrow(
       /instead of sha256:0{64}/,
     );
+  });
+
+  test('a digest of another kind is verified too', async () => {
+    const registry = await aRegistry();
+    const bytes = (digest: string) => `sha512:${digest}`;
+    const manifest = JSON.stringify({ schemaVersion: 2 });
+    const right = createHash('sha512').update(manifest).digest('hex');
+    for (const digest of [right, '0'.repeat(128)]) {
+      registry.putManifest('app', bytes(digest), 'application/vnd.oci.image.manifest.v1+json', manifest);
+    }
+    const pull = (digest: string) => imagesWith(plain(registry.host)).ensure(request(`${registry.host}/app@${bytes(digest)}`));
+    await expect(pull(right)).rejects.toThrow('its manifest does not say type, digest and size of the configuration');
+    await expect(pull('0'.repeat(128))).rejects.toThrow(/instead of sha512:0{128}/);
   });
 
   test('a manifest without end', async () => {

@@ -32,6 +32,13 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
     images: [
       { name: 'hello', entrypoint: [nodeBinary, join(programFolder, 'hello.js')], cmd: [], env: [PATH, 'PORT=8080'] },
       { name: 'tools', entrypoint: [], cmd: ['/bin/sh'], env: [PATH] },
+      { name: 'runtimed', entrypoint: [nodeBinary, join(programFolder, 'runtimed.js')], cmd: [], env: [PATH] },
+      ...['bash', 'python', 'node'].map((language) => ({
+        name: `runtime-${language}`,
+        entrypoint: [nodeBinary, join(programFolder, 'runtime-server.js'), language],
+        cmd: [],
+        env: [PATH],
+      })),
     ],
   };
 }

@@ -298,5 +298,7 @@ function pullError(what: string, error: unknown, signal: AbortSignal): ImageErro
   if (error instanceof ImageError) return error;
   if (signal.aborted) return new ImageError('ErrImagePull', `${what}: it was given up`, { cause: error });
   if (error instanceof LayerError) return new ImageError('ErrImagePull', `${what}: a layer is refused: ${error.message}`, { cause: error });
-  return new ImageError('ErrImagePull', `${what}: ${(error as Error).message}`, { cause: error });
+  const { code, message } = error as NodeJS.ErrnoException;
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return new ImageError('ErrImagePull', `${what}: ${full ? 'the disk is full; free some space' : message}`, { cause: error });
 }

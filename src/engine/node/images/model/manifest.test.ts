@@ -41,6 +41,7 @@ describe('parseManifest', () => {
     ['schema version 1', { schemaVersion: 1 }, 'schema version 1'],
     ['no config', { layers: [] }, 'its manifest does not say type, digest and size of the configuration'],
     ['a chart', { config: { ...config, mediaType: 'application/vnd.cncf.helm.config.v1+json' }, layers: [] }, 'it is no container image'],
+    ['an index and an image at once', { config, layers: [layer], manifests: [] }, 'its manifest is an index and an image at once'],
     ['no layers', { config }, 'its manifest lists no layers'],
     ['a layer by md5', { config, layers: [{ ...layer, digest: 'md5:abc' }] }, 'which is no sha256 digest'],
     ['a path as digest', { config, layers: [{ ...layer, digest: `sha256:../../${'a'.repeat(58)}` }] }, 'which is no sha256 digest'],

@@ -52,7 +52,11 @@ export function parseManifest(bytes: Uint8Array, contentType: string | undefined
   if (value.schemaVersion === 1) {
     throw new ManifestError('its manifest has the form of 2015 (schema version 1), which nothing supports any more; push the image again');
   }
-  if (said === OCI_INDEX || said === DOCKER_LIST || (Array.isArray(value.manifests) && value.layers === undefined)) {
+  // One document with two meanings: which one counts would depend on who reads it.
+  if (value.manifests !== undefined && (value.layers !== undefined || value.config !== undefined)) {
+    throw new ManifestError('its manifest is an index and an image at once');
+  }
+  if (said === OCI_INDEX || said === DOCKER_LIST || value.manifests !== undefined) {
     if (!Array.isArray(value.manifests)) throw new ManifestError('its index lists no manifests');
     if (value.manifests.length > MAX_INDEX_ENTRIES) throw new ManifestError(`its index has over ${MAX_INDEX_ENTRIES} entries`);
     return { kind: 'index', manifests: value.manifests.map((entry) => platformDescriptor(entry)) };

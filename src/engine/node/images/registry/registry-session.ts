@@ -19,6 +19,7 @@ export interface SessionOptions {
   credential?: RegistryCredential;
 }
 
+const DIGEST_ALGORITHMS = new Set(['sha256', 'sha384', 'sha512']);
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 const MAX_TOKEN_BYTES = 1024 * 1024;
 const MAX_ERROR_BYTES = 64 * 1024;
@@ -42,14 +43,21 @@ export class RegistrySession {
   async manifest(reference: string, signal: AbortSignal): Promise<FetchedManifest> {
     const answer = await this.#get(`manifests/${reference}`, { accept: MANIFEST_TYPES.join(', ') }, signal);
     const bytes = await readAll(answer, this.#host, MAX_MANIFEST_BYTES, 'the manifest');
-    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
     const promised = reference.includes(':') ? reference : answer.headers['docker-content-digest'];
-    if (typeof promised === 'string' && promised.startsWith('sha256:') && promised !== digest) {
-      throw new RegistryError(
-        `${this.#host} sent a manifest with the digest ${digest} instead of ${promised}; it was changed on its way or in the registry`,
-      );
-    }
+    if (typeof promised === 'string') this.#verify(bytes, promised);
+    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
     return { bytes, contentType: answer.headers['content-type'], digest };
+  }
+
+  #verify(bytes: Buffer, promised: string): void {
+    const algorithm = promised.slice(0, promised.indexOf(':'));
+    if (!DIGEST_ALGORITHMS.has(algorithm))
+      throw new RegistryError(`${this.#host} names a manifest by a digest of the unknown kind "${algorithm}"`);
+    const digest = `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
+    if (digest === promised) return;
+    throw new RegistryError(
+      `${this.#host} sent a manifest with the digest ${digest} instead of ${promised}; it was changed on its way or in the registry`,
+    );
   }
 
   /** What a tag or digest means at this moment, without fetching it: registries that count pulls do not count this. */

@@ -2,7 +2,17 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../../src/client/client.ts';
-import { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../../src/client/kinds.ts';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  StorageClass,
+} from '../../../src/client/kinds.ts';
+import { nodeRights, nodeUser } from '../../../src/engine/node/registration/node-rights.ts';
 import { reclaimVolumes } from '../../../src/engine/node/volumes/reclaim-volumes.ts';
 import type { Json, KubeObject } from '../../../src/kube/object.ts';
 import { realClock } from '../../../src/lib/clock.ts';
@@ -13,6 +23,8 @@ import { clientOf, exists, VolumesSetting } from './volumes-setting.ts';
 
 let target: EmbeddedTarget;
 let client: Client;
+/** With the rights of a node and no others. */
+let nodeClient: Client;
 let setting: VolumesSetting;
 let folder: string;
 let reclaim: { stop(): Promise<void> };
@@ -21,6 +33,12 @@ let mountedElsewhere: string[];
 beforeAll(async () => {
   target = await startEmbeddedTarget();
   client = await clientOf(target.kubeconfig);
+  const user = nodeUser('n1');
+  nodeClient = await clientOf(target.kubeconfig, { 'Impersonate-User': user.name, 'Impersonate-Group': user.groups[0] });
+  for (const right of nodeRights('n1')) {
+    const kind = right.kind === 'ClusterRole' ? ClusterRole : ClusterRoleBinding;
+    await client.resource<KubeObject>(kind).apply(right, { fieldManager: 'test' });
+  }
   folder = join(target.data, 'node', 'volumes');
   await mkdir(folder, { recursive: true });
   await client.resource(Node).create({
@@ -38,14 +56,14 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await client.close();
+  await Promise.all([client.close(), nodeClient.close()]);
   await target.close();
 });
 beforeEach(async () => {
   mountedElsewhere = [];
-  setting = await VolumesSetting.make(client, { node: { name: 'n1', allocatable: () => ({}), volumeFolder: folder } });
+  setting = await VolumesSetting.make(client, { client: nodeClient, node: { name: 'n1', allocatable: () => ({}), volumeFolder: folder } });
   const isMounted = (path: string): boolean => mountedElsewhere.includes(path) || setting.volumes.isMounted(path);
-  reclaim = reclaimVolumes({ client, clock: realClock, log: silentLog, volumeFolder: folder, isMounted });
+  reclaim = reclaimVolumes({ client: nodeClient, clock: realClock, log: silentLog, volumeFolder: folder, isMounted });
 });
 afterEach(async () => {
   await reclaim.stop();
@@ -182,6 +200,24 @@ describe('claims', () => {
       }
       await client.resource(PersistentVolume).delete(`${setting.namespace}-${name}`);
     }
+  });
+});
+
+describe('the rights of a node', () => {
+  it('suffice for tokens, ConfigMaps and Secrets', async () => {
+    const sources = [
+      { serviceAccountToken: { path: 'token' } },
+      { configMap: { name: 'kube-root-ca.crt' } },
+      { secret: { name: 'keys', optional: true } },
+    ];
+    const pod = await setting.aPod('web', [{ volume: { name: 'all', projected: { sources } } }]);
+    await setting.volumes.setUp(pod);
+    expect(await setting.textOf(pod, 'all', 'ca.crt')).toContain('CERTIFICATE');
+    await client.resource<KubeObject>(Secret, setting.namespace).create({ metadata: { name: 'keys' }, stringData: { a: '1' } });
+    await eventually(
+      () => setting.textOf(pod, 'all', 'a').catch(() => ''),
+      (text) => text === '1',
+    );
   });
 });
 

@@ -22,9 +22,9 @@ export interface MountedVolume {
 
 let namespaces = 0;
 
-/** As the admin. */
-export async function clientOf(kubeconfig: string): Promise<Client> {
-  return createClient(await connectContext(resolveContext(await loadKubeconfig({ path: kubeconfig }))));
+/** As the admin, or as whom the headers say. */
+export async function clientOf(kubeconfig: string, headers: Record<string, string> = {}): Promise<Client> {
+  return createClient(await connectContext(resolveContext(await loadKubeconfig({ path: kubeconfig }))), { headers });
 }
 
 /** Volumes of a node without a node: a namespace of its own in a running engine, a folder, and a clock that stands still. */
@@ -61,9 +61,10 @@ export class VolumesSetting {
   /** As after a crash: nothing of before is known. */
   restart(options: Partial<PodVolumesOptions> = {}): void {
     this.volumes?.stop();
-    this.objects = new ReferencedObjects({ client: this.client, log: silentLog });
+    const { client } = { ...this, ...options };
+    this.objects = new ReferencedObjects({ client, log: silentLog });
     this.volumes = createPodVolumes({
-      client: this.client,
+      client,
       clock: this.clock,
       log: silentLog,
       dir: this.dir,

@@ -1,3 +1,4 @@
+import { ARTIFACTS_VARIABLE, OUTPUTS_VARIABLE } from '../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { ExecutionState } from '../protocol/generated/executor_pb.js';
 import { programOf, type Language } from './language.ts';
@@ -51,12 +52,23 @@ interface Execution {
 /** Between a friendly request to end and the end. */
 const GRACE_MS = 2000;
 
+export interface ExecutionsOptions {
+  language: Language;
+  launcher: Launcher;
+  clock: Clock;
+  /** Put before paths of the Pod where its volumes could not be mounted; empty: they are where they should be. */
+  root?: string;
+}
+
+/** Variables that name files of the Run. */
+const PATH_VARIABLES = [OUTPUTS_VARIABLE, ARTIFACTS_VARIABLE];
+
 /** The executions of a Runtime Server, from Execute to Forget. */
 export class Executions {
-  readonly #options: { language: Language; launcher: Launcher; clock: Clock };
+  readonly #options: ExecutionsOptions;
   readonly #executions = new Map<string, Execution>();
 
-  constructor(options: { language: Language; launcher: Launcher; clock: Clock }) {
+  constructor(options: ExecutionsOptions) {
     this.#options = options;
   }
 
@@ -71,13 +83,13 @@ export class Executions {
     if (before !== undefined) await this.#stop(before, 'cancelled');
     const execution = newExecution(request.id);
     this.#executions.set(request.id, execution);
-    const program = programOf(this.#options.language, request);
+    const { workingDir, env } = this.#onThisMachine(request);
+    const program = programOf(this.#options.language, { ...request, workingDir });
     if ('failure' in program) {
       this.#finish(execution, { state: ExecutionState.FAILED, exitCode: -1, errorMessage: program.failure });
       return { warm: false };
     }
-    const { workingDir, env, network } = request;
-    const process = this.#options.launcher.launch({ program, workingDir, env, network });
+    const process = this.#options.launcher.launch({ program, workingDir, env, network: request.network });
     execution.process = process;
     execution.status.state = ExecutionState.RUNNING;
     this.#follow(execution, process);
@@ -128,6 +140,14 @@ export class Executions {
   async close(): Promise<void> {
     await Promise.all([...this.#executions.values()].map((execution) => this.#stop(execution, 'cancelled')));
     this.#options.launcher.close();
+  }
+
+  #onThisMachine({ workingDir, env }: ExecutionRequest): { workingDir: string; env: Record<string, string> } {
+    const { root = '' } = this.#options;
+    if (root === '') return { workingDir, env };
+    const moved = { ...env };
+    for (const name of PATH_VARIABLES) if (moved[name] !== undefined) moved[name] = root + moved[name];
+    return { workingDir: root + workingDir, env: moved };
   }
 
   #find(id: string): Execution {

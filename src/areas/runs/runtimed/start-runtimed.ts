@@ -1,0 +1,148 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { RunKind, type Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import type { Client } from '../../../client/client.ts';
+import { ConfigMap, Pod, Secret } from '../../../client/kinds.ts';
+import { isStatusError } from '../../../kube/status.ts';
+import { longLivedController } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { MetricsRegistry } from '../../../lib/metrics.ts';
+import { EventRecorder } from '../../../runtime/event-recorder.ts';
+import { capacityOf } from '../model/capacity.ts';
+import { writeRunStatus } from '../write-run-status.ts';
+import { gitSource } from './git-source.ts';
+import { beat } from './heartbeat.ts';
+import { readOutputs } from './outputs.ts';
+import { runEnvironment } from './run-environment.ts';
+import type { RunWorkerPorts } from './run-worker.ts';
+import { connectRuntime } from './runtime-client.ts';
+import { Runtimed } from './runtimed.ts';
+import { runtimedMetrics } from './runtimed-metrics.ts';
+import { prepareSource, workingFolder, type SourceFolders } from './source.ts';
+
+export interface RuntimedStart {
+  client: Client;
+  namespace: string;
+  podName: string;
+  runtimeName: string;
+  runtimeEndpoint: string;
+  folders: SourceFolders;
+  isolation: string;
+  network: boolean;
+  print(line: string): void;
+  metrics: MetricsRegistry;
+  clock: Clock;
+  log: Log;
+}
+
+export interface RunningRuntimed {
+  /** Whether Runs are taken. */
+  isReady(): Promise<{ ready: boolean; message: string }>;
+  /** Lets the Runs that are here end, for at most so long, then stops. */
+  stop(drainMs: number): Promise<void>;
+}
+
+/** Starts to take Runs for this Pod. */
+export async function startRuntimed(options: RuntimedStart): Promise<RunningRuntimed> {
+  const { client, namespace, podName, clock, log } = options;
+  const abort = longLivedController();
+  const runtime = connectRuntime(options.runtimeEndpoint, clock);
+  const pod = await client.resource(Pod, namespace).get(podName);
+  const runtimed = new Runtimed({
+    client,
+    namespace,
+    runtimeName: options.runtimeName,
+    capacity: capacityOf(pod),
+    runtime,
+    worker: workerPorts(options, { name: podName, uid: pod.metadata.uid! }, runtime),
+    clock,
+    log,
+  });
+  let stopping = false;
+  const isReady = async () => {
+    if (stopping) return { ready: false, message: 'the Pod is going; it takes no new Runs' };
+    try {
+      const { healthy, message } = await runtime.health();
+      return { ready: healthy, message };
+    } catch (error) {
+      return { ready: false, message: `the Runtime Server does not answer: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  };
+  const working = runtimed.run(abort.signal).catch((error: unknown) => {
+    if (!abort.signal.aborted) log.error('runtimed stopped', { error });
+  });
+  const beating = beat({ client, namespace, pod: podName, isReady, clock, log }, abort.signal);
+  return {
+    isReady,
+    async stop(drainMs) {
+      stopping = true;
+      const patience = longLivedController();
+      const timer = clock.setTimer(drainMs, () => patience.abort());
+      await runtimed.drain(patience.signal);
+      timer.cancel();
+      abort.abort();
+      await Promise.all([working, beating]);
+      runtime.close();
+    },
+  };
+}
+
+function workerPorts(options: RuntimedStart, pod: { name: string; uid: string }, runtime: RunWorkerPorts['runtime']): RunWorkerPorts {
+  const { client, namespace, folders, clock, log } = options;
+  const secret = (name: string) =>
+    absentIfNotFound(client.resource(Secret, namespace).get(name)).then((found) => found && decoded(found.data));
+  const configMap = (name: string) =>
+    absentIfNotFound(client.resource(ConfigMap, namespace).get(name)).then((found) => found && (found.data ?? {}));
+  const fetch = gitSource({ credentials: secret });
+  const events = new EventRecorder({ client, log, controller: 'runtimed', instance: pod.name });
+  return {
+    pod,
+    runtime,
+    clock,
+    log,
+    metrics: runtimedMetrics(options.metrics),
+    isolation: { isolation: options.isolation, network: options.network },
+    print: options.print,
+    writeStatus: (run, status) => writeRunStatus(client, run, status),
+    read: (run) => absentIfNotFound(client.resource(RunKind, namespace).get(run.metadata.name!)),
+    environment: (run) => runEnvironment(run, { secret, configMap }),
+    prepare: (run, signal) => prepareSource(run, folders, fetch, signal),
+    readOutputs: (run) => readOutputs(join(workingFolder(run, folders), 'outputs')),
+    cleanUp: (run) => rm(join(folders.ours, run.metadata.uid!), { recursive: true, force: true }),
+    keepLog: (run, text) => keepLog(client, run, text),
+    event: (run, type, reason, message) => events.record(run, { type, reason, message }),
+  };
+}
+
+/** In a ConfigMap that goes with the Run. */
+async function keepLog(client: Client, run: Run, text: string): Promise<string | undefined> {
+  const { name, namespace, uid } = run.metadata;
+  const logName = `${name!.slice(0, 240)}-log`;
+  const owner = { apiVersion: run.apiVersion, kind: run.kind, name: name!, uid: uid! };
+  const object = { metadata: { name: logName, namespace, ownerReferences: [owner] }, data: { log: text } };
+  const maps = client.resource(ConfigMap, namespace);
+  try {
+    await maps.create(object);
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) return undefined;
+    const existing = await maps.get(logName);
+    // Somebody else's is left alone.
+    if (existing.metadata.ownerReferences?.[0]?.uid !== uid) return undefined;
+    await maps.patch(logName, { type: 'merge', patch: { data: object.data } });
+  }
+  return logName;
+}
+
+async function absentIfNotFound<T>(promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isStatusError(error, 'NotFound')) return undefined;
+    throw error;
+  }
+}
+
+function decoded(data: Record<string, string> | undefined): Record<string, string> {
+  return Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]));
+}

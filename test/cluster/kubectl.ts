@@ -27,11 +27,12 @@ export interface Workbench {
   close(): Promise<void>;
 }
 
-export async function openWorkbench(): Promise<Workbench> {
+/** `args` are more words for `tenantry up`. */
+export async function openWorkbench(args: string[] = []): Promise<Workbench> {
   const path = await binary('kubectl');
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-kubectl-'));
   const data = join(folder, 'data');
-  const engine = await spawnEngine(data);
+  const engine = await spawnEngine(data, { args });
   const kubectl = (words: string[], stdin = '', env: Record<string, string> = {}): Promise<Said> =>
     new Promise((resolve, reject) => {
       const child = spawn(path, words, {

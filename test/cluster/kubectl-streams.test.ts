@@ -40,7 +40,7 @@ metadata: { name: crasher }
 spec:
   restartPolicy: OnFailure
   containers:
-  - { name: main, image: tenantry.dev/tools, command: [sh, -c, 'echo "run of $$"; exit 1'] }
+  - { name: main, image: tenantry.dev/tools, command: [sh, -c, 'echo a run; exit 1'] }
 ---
 apiVersion: v1
 kind: Pod
@@ -188,7 +188,7 @@ describe('logs', () => {
 
   it('of the run before are there', async () => {
     await bench.works(`wait pod/crasher --timeout=60s --for=jsonpath={.status.containerStatuses[0].lastState.terminated.reason}=Error`);
-    expect(await bench.works('logs crasher --previous')).toMatch(/^run of \d+\n$/);
+    expect(await bench.works('logs crasher --previous')).toBe('a run\n');
     expect(await bench.fails('logs tools -c main --previous')).toContain('previous terminated container "main" in pod "tools" not found');
   });
 

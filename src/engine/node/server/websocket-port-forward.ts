@@ -40,7 +40,13 @@ export async function servePortChannels(
     const data = Duplex.from({ readable: connection.readable(index * 2), writable: connection.writable(index * 2) });
     const errors = connection.writable(index * 2 + 1);
     for (const stream of [data, errors]) stream.on('error', () => {}).write(Buffer.from([port & 0xff, port >> 8]));
-    await forwardPort(access, target, port, data, errors);
+    // A channel cannot be ended by the client, so it is over when the Pod's side is.
+    const dial = async (): Promise<Duplex> => {
+      const remote = await access.dial(target, port);
+      remote.once('end', () => remote.destroy());
+      return remote;
+    };
+    await forwardPort({ dial }, target, port, data, errors);
   });
   await Promise.race([Promise.allSettled(forwarded), connection.closed]);
   connection.close();

@@ -167,6 +167,11 @@ export class World {
     }
     return new Promise((resolve, reject) => {
       let text = '';
+      const timer = setTimeout(() => {
+        socket.destroy();
+        resolve(undefined);
+      }, timeoutMs);
+      socket.on('close', () => clearTimeout(timer));
       socket.on('data', (chunk) => (text += chunk.toString()));
       socket.on('end', () => resolve(text));
       socket.on('error', reject);
@@ -179,13 +184,17 @@ export class World {
     return new Promise((resolve) => {
       const end = (text?: string): void => {
         clearTimeout(timer);
+        clearInterval(repeat);
         closeQuietly(socket);
         resolve(text);
       };
       const timer = setTimeout(end, timeoutMs);
       socket.on('message', (answer) => end(answer.toString()));
       socket.on('error', () => end());
-      socket.send('hello', port, address);
+      const send = (): void => socket.send('hello', port, address, () => {});
+      // UDP does not come again by itself.
+      const repeat = setInterval(send, 40);
+      send();
     });
   }
 

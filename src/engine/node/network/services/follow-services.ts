@@ -16,9 +16,9 @@ export const BY_NAMESPACE = 'network/namespace';
 
 export function serviceInformers(informers: SharedInformers): ServiceInformers {
   const services = informers.get(Service);
-  const slices = informers.get(EndpointSlice);
+  const slices = informers.get(EndpointSlice) as unknown as Informer;
   services.addIndex(BY_NAMESPACE, (service) => [service.metadata.namespace ?? '']);
-  services.addIndex(BY_ADDRESS, (service) => (service.spec?.clusterIPs ?? []) as string[]);
+  services.addIndex(BY_ADDRESS, (service) => service.spec?.clusterIPs ?? []);
   slices.addIndex(BY_SERVICE, (slice) => {
     const name = slice.metadata.labels?.[SERVICE_NAME_LABEL];
     return name === undefined ? [] : [`${slice.metadata.namespace}/${name}`];

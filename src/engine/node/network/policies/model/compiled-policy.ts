@@ -17,7 +17,12 @@ export interface PeerSelector {
 
 export type Peer = { selector: PeerSelector } | { block: string; except: string[] };
 
-export type PolicyPort = { protocol: Protocol; first?: number; last?: number } | { protocol: Protocol; name: string };
+export interface NamedPort {
+  protocol: Protocol;
+  name: string;
+}
+
+export type PolicyPort = { protocol: Protocol; first?: number; last?: number } | NamedPort;
 
 /** What one rule lets through: absent peers or ports mean all of them. */
 export interface PolicyRule {

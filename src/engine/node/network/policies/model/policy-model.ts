@@ -5,6 +5,7 @@ import {
   shortHash,
   type CompiledPolicy,
   type Direction,
+  type NamedPort,
   type Peer,
   type PeerSelector,
   type PolicyRule,
@@ -205,19 +206,27 @@ export class PolicyModel {
   *#matches(pod: PolicyPod, rule: PolicyRule, direction: Direction): Generator<RuleMatch, void, void> {
     for (const peer of rule.peers ?? [undefined]) {
       for (const port of rule.ports ?? [undefined]) {
-        if (port && 'name' in port) {
-          if (direction === 'ingress') {
-            for (const number of numbersOf(pod, port)) {
-              yield { peer: this.#target(peer), port: { protocol: port.protocol, first: number, last: number } };
-            }
-          } else if (!peer || 'selector' in peer) {
-            const selector = peer?.selector ?? EVERY_POD;
-            for (const { number, set } of this.#peers.namedSets(selector, port.protocol, port.name, this.#pods.values())) {
-              yield { peer: { set }, port: { protocol: port.protocol, first: number, last: number } };
-            }
-          }
-        } else yield { peer: this.#target(peer), port };
+        if (!port || !('name' in port)) yield { peer: this.#target(peer), port };
+        else if (direction === 'ingress') yield* this.#ownNamedPort(pod, peer, port);
+        else yield* this.#namedPortOfPeers(peer, port);
       }
+    }
+  }
+
+  /** The name is one of the Pod that the policy selects. */
+  *#ownNamedPort(pod: PolicyPod, peer: Peer | undefined, { protocol, name }: NamedPort): Generator<RuleMatch, void, void> {
+    for (const port of pod.ports) {
+      if (port.name !== name || port.protocol !== protocol) continue;
+      yield { peer: this.#target(peer), port: { protocol, first: port.number, last: port.number } };
+    }
+  }
+
+  /** The name is one of the Pod that answers. Addresses that are no Pod's have no names for ports. */
+  *#namedPortOfPeers(peer: Peer | undefined, { protocol, name }: NamedPort): Generator<RuleMatch, void, void> {
+    const selector = peer && 'selector' in peer ? peer.selector : EVERY_POD;
+    const block = peer && 'block' in peer ? peer : {};
+    for (const { number, set } of this.#peers.namedSets(selector, protocol, name, this.#pods.values())) {
+      yield { peer: { ...block, set }, port: { protocol, first: number, last: number } };
     }
   }
 
@@ -249,17 +258,15 @@ export class PolicyModel {
   }
 }
 
-function numbersOf(pod: PolicyPod, port: { protocol: string; name: string }): number[] {
-  return pod.ports.filter(({ name, protocol }) => name === port.name && protocol === port.protocol).map(({ number }) => number);
-}
-
-/** Every selector that the rules mention, and all Pods where a port name stands without peers. */
+/** Every selector that the rules mention, and all Pods where a port name stands without one. */
 function selectorsOf(policy: CompiledPolicy): Map<string, PeerSelector> {
   const selectors = new Map<string, PeerSelector>();
   for (const rule of [...(policy.ingress ?? []), ...(policy.egress ?? [])]) {
     for (const peer of rule.peers ?? []) if ('selector' in peer) selectors.set(peer.selector.id, peer.selector);
   }
-  const namedForAll = (policy.egress ?? []).some((rule) => !rule.peers && rule.ports?.some((port) => 'name' in port));
+  const namedForAll = (policy.egress ?? []).some(
+    ({ peers, ports }) => ports?.some((port) => 'name' in port) && (!peers || peers.some((peer) => 'block' in peer)),
+  );
   if (namedForAll) selectors.set(EVERY_POD.id, EVERY_POD);
   return selectors;
 }

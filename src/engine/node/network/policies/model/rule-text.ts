@@ -10,7 +10,8 @@ const PEER: Record<Direction, string> = { ingress: 'ct original ip saddr', egres
 export const MAPS: Record<Direction, string> = { ingress: 'ingress_of', egress: 'egress_of' };
 
 export interface RuleMatch {
-  peer?: { set: string } | { block: string; except: readonly string[] };
+  /** With both, an address must be in the set and in the block. */
+  peer?: { set?: string; block?: string; except?: readonly string[] };
   port?: { protocol: Protocol; first?: number; last?: number };
 }
 
@@ -18,11 +19,9 @@ export interface RuleMatch {
 export function ruleText(direction: Direction, { peer, port }: RuleMatch): string {
   const parts: string[] = [];
   const subject = PEER[direction];
-  if (peer && 'set' in peer) parts.push(`${subject} @${peer.set}`);
-  else if (peer) {
-    if (!peer.block.endsWith('/0')) parts.push(`${subject} ${peer.block}`);
-    for (const exception of peer.except) parts.push(`${subject} != ${exception}`);
-  }
+  if (peer?.block !== undefined && !peer.block.endsWith('/0')) parts.push(`${subject} ${peer.block}`);
+  for (const exception of peer?.except ?? []) parts.push(`${subject} != ${exception}`);
+  if (peer?.set !== undefined) parts.push(`${subject} @${peer.set}`);
   if (port) {
     parts.push(`meta l4proto ${port.protocol}`);
     // One number or one range per rule: nft 1.0 reads a set of these ports in the wrong byte order.

@@ -61,7 +61,7 @@ export class VolumesSetting {
   /** As after a crash: nothing of before is known. */
   restart(options: Partial<PodVolumesOptions> = {}): void {
     this.volumes?.stop();
-    const { client } = { ...this, ...options };
+    const client = options.client ?? this.client;
     this.objects = new ReferencedObjects({ client, log: silentLog });
     this.volumes = createPodVolumes({
       client,

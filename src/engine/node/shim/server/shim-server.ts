@@ -1,11 +1,12 @@
 import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import type { Clock, Timer } from '../../../../lib/clock.ts';
+import type { Clock } from '../../../../lib/clock.ts';
 import { Programs } from '../program/programs.ts';
 import { Records } from '../program/records.ts';
 import { prepareShimFolder, recordsFolder, socketPath } from '../shim-paths.ts';
 import { Reaper } from '../system/reaper.ts';
 import { loadSystemCalls } from '../system/system-calls.ts';
+import { Lifetime } from './lifetime.ts';
 import { ShimConnection } from './shim-connection.ts';
 import { holdShimLock } from './shim-lock.ts';
 
@@ -53,50 +54,6 @@ export async function startShimServer(options: ShimServerOptions): Promise<ShimS
     }),
     finishWhenIdle: () => lifetime.finishWhenIdle(),
   };
-}
-
-/** Decides when the shim has nothing left to do. */
-class Lifetime {
-  readonly finished: Promise<void>;
-  readonly #clock: Clock;
-  readonly #idleMs: number;
-  readonly #running: () => number;
-  #finish = () => {};
-  #clients = 0;
-  #impatient = false;
-  #timer: Timer | undefined;
-
-  constructor(clock: Clock, idleMs: number, running: () => number) {
-    this.#clock = clock;
-    this.#idleMs = idleMs;
-    this.#running = running;
-    this.finished = new Promise((resolve) => (this.#finish = resolve));
-  }
-
-  clientCame(): void {
-    this.#clients++;
-    // Somebody wants it again.
-    this.#impatient = false;
-    this.check();
-  }
-
-  clientLeft(): void {
-    this.#clients--;
-    this.check();
-  }
-
-  finishWhenIdle(): void {
-    this.#impatient = true;
-    this.check();
-  }
-
-  check(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    if (this.#clients > 0 || this.#running() > 0) return;
-    if (this.#impatient) this.#finish();
-    else this.#timer = this.#clock.setTimer(this.#idleMs, this.#finish);
-  }
 }
 
 function listen(server: Server, path: string): Promise<void> {

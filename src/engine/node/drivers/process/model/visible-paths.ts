@@ -45,5 +45,5 @@ function throughMounts(mounts: readonly Mount[], path: string): string | undefin
 
 export function isWithin(folder: string, path: string): boolean {
   const rest = relative(folder, path);
-  return !rest.startsWith('..') && !isAbsolute(rest);
+  return rest !== '..' && !rest.startsWith('../') && !isAbsolute(rest);
 }

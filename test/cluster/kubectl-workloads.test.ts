@@ -223,7 +223,7 @@ spec:
     );
     expect(await works('top pods -A --sort-by=cpu --sum')).toMatch(/usage +busy-/);
     expect(await ns.fails('top pod nobody')).toContain('Error from server (NotFound): pods "nobody" not found');
-    expect(await ns.works('get pods.metrics.k8s.io')).toMatch(/NAME +CPU +MEMORY +WINDOW\nbusy-\S+ +\d+\w* +\d+\w* +10s/);
+    expect(await ns.works('get pods.metrics.k8s.io')).toMatch(/NAME +CPU +MEMORY +WINDOW\nbusy-\S+ +\d+\w* +\d+\w* +[0-9.hms]+/);
   });
 
   test('autoscale makes it grow when it uses more than it should', async () => {

@@ -3,8 +3,10 @@ import { errorText } from '../../../lib/log.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { readSummary, type NodeSummary } from './model/summary.ts';
 
-/** Nodes measure every ten seconds or so: asking more often tells nothing new. */
+/** Asking more often tells nothing new. */
 const FRESH_MS = 5000;
+/** A node that could not tell everything yet may soon. */
+const INCOMPLETE_MS = 1000;
 
 export type Answer = { node: string; summary: NodeSummary } | { node: string; failure: string };
 
@@ -17,7 +19,7 @@ export interface NodeSummariesOptions {
 /** What nodes say about usage: asked when somebody wants to know, once for all who want to know at about the same time. */
 export class NodeSummaries {
   readonly #options: NodeSummariesOptions;
-  readonly #recent = new Map<string, { at: number; answer: Promise<Answer> }>();
+  readonly #recent = new Map<string, { at: number; freshMs: number; answer: Promise<Answer> }>();
 
   constructor(options: NodeSummariesOptions) {
     this.#options = options;
@@ -33,9 +35,12 @@ export class NodeSummaries {
     const name = node.metadata.name!;
     const known = this.#recent.get(name);
     if (known) return known.answer;
-    const answer = this.#ask(name, node);
-    this.#recent.set(name, { at: this.#options.clock.monotonic(), answer });
-    return answer;
+    const entry = { at: this.#options.clock.monotonic(), freshMs: FRESH_MS, answer: this.#ask(name, node) };
+    this.#recent.set(name, entry);
+    void entry.answer.then((answer) => {
+      if (!('summary' in answer) || answer.summary.node === undefined) entry.freshMs = INCOMPLETE_MS;
+    });
+    return entry.answer;
   }
 
   async #ask(name: string, node: KubeObject): Promise<Answer> {
@@ -48,6 +53,6 @@ export class NodeSummaries {
 
   #forgetOld(): void {
     const now = this.#options.clock.monotonic();
-    for (const [name, { at }] of this.#recent) if (now - at >= FRESH_MS) this.#recent.delete(name);
+    for (const [name, { at, freshMs }] of this.#recent) if (now - at >= freshMs) this.#recent.delete(name);
   }
 }

@@ -15,13 +15,18 @@ function node(port: number | undefined): KubeObject {
 
 function start(objects = new ObjectsInMemory()) {
   const errors: unknown[] = [];
-  const registration = new MetricsRegistration(objects, (error) => errors.push(error));
+  const heard: number[] = [];
+  const registration = new MetricsRegistration(
+    objects,
+    (error) => errors.push(error),
+    (nodes) => heard.push(nodes.length),
+  );
   registration.start();
-  return { objects, registration, errors, found: () => objects.get(API_SERVICES, '', NAME) };
+  return { objects, registration, errors, heard, found: () => objects.get(API_SERVICES, '', NAME) };
 }
 
 test('it is served while a node has a kubelet', async () => {
-  const { objects, registration, found, errors } = start();
+  const { objects, registration, found, errors, heard } = start();
   objects.put(NODES, node(undefined));
   await registration.stop();
   expect([found(), registration.versions()]).toEqual([undefined, []]);
@@ -36,7 +41,7 @@ test('it is served while a node has a kubelet', async () => {
   await objects.delete(NODES, '', 'a');
   await vi.waitFor(() => expect(found()).toBeUndefined());
   expect(registration.versions()).toEqual([]);
-  expect(errors).toEqual([]);
+  expect([errors, heard]).toEqual([[], [1]]);
 });
 
 test('who installs a metrics server takes it over, and gives it back by removing it', async () => {

@@ -20,20 +20,23 @@ const OWN = { [OWN_LABEL]: 'engine' };
 export class MetricsRegistration {
   readonly #writer: ObjectWriter;
   readonly #onError: (error: unknown) => void;
+  readonly #onServed: (nodes: readonly KubeObject[]) => void;
   readonly #stops: (() => void)[] = [];
   #served: readonly ForeignVersion[] | undefined;
   #work: Promise<void> = Promise.resolve();
 
-  constructor(writer: ObjectWriter, onError: (error: unknown) => void) {
+  /** `onServed` hears of the nodes as soon as somebody may ask for them. */
+  constructor(writer: ObjectWriter, onError: (error: unknown) => void, onServed: (nodes: readonly KubeObject[]) => void = () => {}) {
     this.#writer = writer;
     this.#onError = onError;
+    this.#onServed = onServed;
   }
 
   start(): void {
     this.#stops.push(
       this.#writer.onChange(NODES, ({ type, object, previous }) => {
         // Nodes report their state all the time; only where they are reached matters here.
-        if (type === 'MODIFIED' && previous && isReachable(previous) === isReachable(object)) return;
+        if (type === 'MODIFIED' && previous && portOf(previous) === portOf(object)) return;
         this.#check();
       }),
       this.#writer.onChange(API_SERVICES, ({ object }) => {
@@ -69,10 +72,12 @@ export class MetricsRegistration {
 
   async #reconcile(): Promise<void> {
     const existing = this.#writer.get(API_SERVICES, '', NAME);
-    const wanted = this.#writer.list(NODES).some(isReachable);
+    const reachable = this.#writer.list(NODES).filter((node) => portOf(node) > 0);
+    const wanted = reachable.length > 0;
     if (wanted && !existing) {
       await this.#create(CLUSTER_ROLES, readerRole());
       await this.#create(API_SERVICES, apiService());
+      this.#onServed(reachable);
     } else if (!wanted && existing?.metadata.labels?.[OWN_LABEL] !== undefined && existing.spec?.service === undefined) {
       await this.#writer.delete(API_SERVICES, '', NAME);
     }
@@ -88,8 +93,8 @@ export class MetricsRegistration {
 }
 
 /** A node says where its kubelet is as soon as it has one. */
-function isReachable({ status }: KubeObject): boolean {
-  return (status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0;
+function portOf({ status }: KubeObject): number {
+  return status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
 }
 
 function apiService(): KubeObject {

@@ -23,9 +23,10 @@ export class ResourceMetrics {
   readonly #api: MetricsApi;
 
   constructor({ writer, clock, identity, onError }: ResourceMetricsOptions) {
-    this.#registration = new MetricsRegistration(writer, onError);
     this.#connections = new NodeConnections(identity);
     const summaries = new NodeSummaries({ clock, fetch: (node) => fetchSummary(this.#connections, node) });
+    // A rate is measured between two questions: this is the first.
+    this.#registration = new MetricsRegistration(writer, onError, (nodes) => void summaries.of(nodes));
     this.#api = new MetricsApi({ reader: writer, summaries, now: () => new Date(clock.now()) });
   }
 

@@ -12,11 +12,17 @@ export function summaryOf(nodeName: string, usage: NodeUsage): object {
   };
 }
 
-function statsOf({ at, cpuNanocores, cpuNanoseconds, memoryBytes, startedAt }: UsageSample): object {
+function statsOf({ at, windowSeconds, cpuNanocores, cpuNanoseconds, memoryBytes, startedAt }: UsageSample): object {
   const time = at.toISOString();
   return {
     ...(startedAt !== undefined && { startTime: startedAt.toISOString() }),
-    cpu: { time, usageNanoCores: Math.round(cpuNanocores), ...(cpuNanoseconds !== undefined && { usageCoreNanoSeconds: cpuNanoseconds }) },
+    cpu: {
+      time,
+      usageNanoCores: Math.round(cpuNanocores),
+      ...(cpuNanoseconds !== undefined && { usageCoreNanoSeconds: cpuNanoseconds }),
+      // Not a kubelet's word: it measures every ten seconds, we between two questions.
+      windowSeconds,
+    },
     memory: { time, usageBytes: memoryBytes, workingSetBytes: memoryBytes },
   };
 }

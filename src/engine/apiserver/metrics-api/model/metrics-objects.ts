@@ -7,22 +7,26 @@ export const METRICS_GROUP = 'metrics.k8s.io';
 export const METRICS_VERSION = 'v1beta1';
 const API_VERSION = `${METRICS_GROUP}/${METRICS_VERSION}`;
 
-/** How long kubelets measure before they name a rate. */
-const WINDOW = '10s';
-
 export function nodeMetrics(node: KubeObject, usage: Usage, now: Date): KubeObject {
-  return { kind: 'NodeMetrics', apiVersion: API_VERSION, metadata: metadataOf(node, now), ...measured(usage.at), usage: amounts(usage) };
+  return {
+    kind: 'NodeMetrics',
+    apiVersion: API_VERSION,
+    metadata: metadataOf(node, now),
+    ...measured(usage.at, usage.windowMs),
+    usage: amounts(usage),
+  };
 }
 
 /** `usage` has at least one container. */
 export function podMetrics(pod: KubeObject, { containers }: PodUsage, now: Date): KubeObject {
-  // The oldest counts: what is said of all is true from then on.
+  // The oldest and the longest count: what is said of all must be true of each.
   const at = new Date(Math.min(...containers.map((container) => container.at.getTime())));
+  const windowMs = Math.max(...containers.map((container) => container.windowMs));
   return {
     kind: 'PodMetrics',
     apiVersion: API_VERSION,
     metadata: metadataOf(pod, now),
-    ...measured(at),
+    ...measured(at, windowMs),
     containers: containers.map((container) => ({ name: container.name, usage: amounts(container) })),
   };
 }
@@ -36,8 +40,18 @@ function metadataOf({ metadata }: KubeObject, now: Date): Json {
   return { name, ...(namespace && { namespace }), creationTimestamp: formatTime(now), ...(labels && { labels }) };
 }
 
-function measured(at: Date): Json {
-  return { timestamp: formatTime(at), window: WINDOW };
+function measured(at: Date, windowMs: number): Json {
+  return { timestamp: formatTime(at), window: goDuration(windowMs) };
+}
+
+/** As Go prints a duration: `1m0.5s`. */
+export function goDuration(ms: number): string {
+  const seconds = Math.max(1, Math.round(ms)) / 1000;
+  if (seconds < 1) return `${Math.round(ms)}ms`;
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
+  const rest = `${Number((seconds % 60).toFixed(3))}s`;
+  if (hours > 0) return `${hours}h${minutes}m${rest}`;
+  return minutes > 0 ? `${minutes}m${rest}` : rest;
 }
 
 function amounts({ cpuNanocores, memoryBytes }: Usage): Record<string, string> {

@@ -11,8 +11,10 @@ test('a summary is read for the node and for each container', () => {
     node: { nodeName: 'a', ...stats(250_000_000, 1024) },
     pods: [{ podRef, containers: [{ name: 'c', ...stats(1, 2) }] }],
   });
-  expect(node).toEqual({ cpuNanocores: 250_000_000, memoryBytes: 1024, at: new Date(time) });
-  expect([...pods]).toEqual([['shop/web', { uid: '1', containers: [{ name: 'c', cpuNanocores: 1, memoryBytes: 2, at: new Date(time) }] }]]);
+  expect(node).toEqual({ cpuNanocores: 250_000_000, memoryBytes: 1024, at: new Date(time), windowMs: 10_000 });
+  expect([...pods]).toEqual([
+    ['shop/web', { uid: '1', containers: [{ name: 'c', cpuNanocores: 1, memoryBytes: 2, at: new Date(time), windowMs: 10_000 }] }],
+  ]);
 });
 
 test.each<[string, Json]>([
@@ -25,6 +27,10 @@ test.each<[string, Json]>([
         { name: 'd', cpu: { time }, memory: { time, workingSetBytes: 5 } },
       ],
     },
+  ],
+  [
+    'a rate is over no time',
+    { podRef, containers: [{ name: 'c', cpu: { time, usageNanoCores: 0, windowSeconds: 0 }, memory: { workingSetBytes: 1 } }] },
   ],
   ['there are no containers', { podRef, containers: [] }],
   ['an amount is negative', { podRef, containers: [{ name: 'c', ...stats(-1, 2) }] }],

@@ -4,8 +4,13 @@ import type { Json } from '../../../../kube/object.ts';
 export interface Usage {
   cpuNanocores: number;
   memoryBytes: number;
+  /** When the CPU rate was measured until, and over how long. */
   at: Date;
+  windowMs: number;
 }
+
+/** How long kubelets measure before they name a rate. Ours say it themselves. */
+const KUBELET_WINDOW_SECONDS = 10;
 
 export interface PodUsage {
   uid?: string;
@@ -33,11 +38,13 @@ export function readSummary(summary: Json): NodeSummary {
 }
 
 function usageIn(stats: Json): Usage | undefined {
-  const { usageNanoCores, time } = stats?.cpu ?? {};
+  const { usageNanoCores, time, windowSeconds = KUBELET_WINDOW_SECONDS } = stats?.cpu ?? {};
   const { workingSetBytes } = stats?.memory ?? {};
   const at = new Date(time);
   if (!isAmount(usageNanoCores) || !isAmount(workingSetBytes) || Number.isNaN(at.getTime())) return undefined;
-  return { cpuNanocores: usageNanoCores, memoryBytes: workingSetBytes, at };
+  // A rate over no time is none.
+  if (!isAmount(windowSeconds) || windowSeconds === 0) return undefined;
+  return { cpuNanocores: usageNanoCores, memoryBytes: workingSetBytes, at, windowMs: windowSeconds * 1000 };
 }
 
 function isAmount(value: unknown): value is number {

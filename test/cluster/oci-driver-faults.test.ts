@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { ContainerSpec, Driver } from '../../src/engine/node/drivers/driver.ts';
 import { textOf } from '../conformance/node-driver/stream-text.ts';
 import { eventually } from '../integration/controllers/eventually.ts';
-import { busyboxImage, unpackedLayer } from '../support/test-images.ts';
+import { busyboxImage } from '../support/test-images.ts';
 import { kernelLeftovers, makeOciNode, type ContainerRequest, type OciNode } from './oci-driver-node.ts';
 
 let node: OciNode;
@@ -118,15 +118,10 @@ describe('out of memory', () => {
 describe('containers that will not behave', () => {
   test('a fork bomb stops at its limit while others live, and can be killed', async () => {
     const other = await node.run({ command: ['sleep', '1000'] });
-    // Who still gets a child has two of its kind; who does not ends, and makes room for others to try.
-    const image = busyboxImage({}, [
-      unpackedLayer([{ path: 'bomb', content: '#!/bin/sh\n/bomb & /bomb & exec sleep 1000\n', mode: 0o755 }]),
-    ]);
-    const bomb = await node.run({ image, command: ['sh', '-c', '/bomb & exec sleep 1000'], limits: { pids: 40, cpuMillis: 300 } });
-    await eventually(
-      () => processesOf(bomb),
-      (found) => found.length > 30,
-    );
+    // Only an interactive shell goes on after it could not fork.
+    const command = ['sh', '-c', 'yes "sleep 1000 &" | sh -i >/dev/null 2>&1'];
+    const bomb = await node.run({ command, limits: { pids: 40, cpuMillis: 500 } });
+    await vi.waitFor(async () => expect((await processesOf(bomb)).length).toBe(40), { timeout: 20_000 });
     for (let look = 0; look < 20; look++) expect((await processesOf(bomb)).length).toBeLessThanOrEqual(40);
     const streams = await node.driver.exec(other.id, { command: ['echo', 'alive'], terminal: false, stdin: false });
     expect(await textOf(streams.stdout)).toBe('alive\n');
@@ -151,6 +146,14 @@ describe('containers that will not behave', () => {
     await node.driver.signal(spec.id, 'SIGKILL');
     expect(await node.driver.ended(spec.id)).toMatchObject({ exitCode: 137, signal: 'SIGKILL' });
     expect(await processesOf(spec)).toEqual([]);
+  });
+
+  test('a container that is killed while it makes processes has the exit code of SIGKILL', async () => {
+    for (let count = 0; count < 5; count++) {
+      const spec = await node.run({ command: ['sh', '-c', 'while :; do /bin/true; done'] });
+      await node.driver.signal(spec.id, 'SIGKILL');
+      expect(await node.driver.ended(spec.id)).toMatchObject({ exitCode: 137, signal: 'SIGKILL' });
+    }
   });
 
   test('a container that shares the machine’s processes takes all of its own with it', async () => {

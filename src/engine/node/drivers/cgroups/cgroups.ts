@@ -171,15 +171,16 @@ async function apply(folder: string, path: string, write: CgroupWrite): Promise<
 }
 
 async function killAll(cgroups: Cgroups, path: string, folder: string, clock: Clock): Promise<void> {
-  // Nothing may be born while the others die: a fork bomb is faster than we are.
-  await writeFile(join(folder, 'pids.max'), '0').catch(() => undefined);
   const deadline = clock.monotonic() + LONGEST_WAIT_MS;
-  for (;;) {
+  for (let round = 0; ; round++) {
     const pids = await cgroups.processes(path);
     if (pids.length === 0) return;
     for (const pid of pids) killQuietly(pid);
     if (clock.monotonic() > deadline)
       throw new CgroupError(`Cannot end the processes of the cgroup "${path}": ${pids.length} are still there after SIGKILL.`);
+    // Nothing more may be born while the others die: a fork bomb is faster than we are. Not before all had their SIGKILL: a program
+    // that cannot fork might end by itself, with an exit code of its own.
+    if (round === 0) await writeFile(join(folder, 'pids.max'), '0').catch(() => undefined);
     await sleep(clock, RETRY_MS);
   }
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -48,6 +49,9 @@ export async function chooseDriver(choice: DriverChoice): Promise<ChosenDriver> 
   ]);
   const tools = await probeSandboxTools();
   const { shim, dir, version } = choice;
+  // Without a sandbox, containers that run as users of their own find their volumes by the path they have on the machine: it has to be
+  // passable. What is beside it stays closed, each by itself.
+  if (tools.isRoot && tools.bwrap === undefined) await Promise.all([chmod(dir, 0o711), chmod(dirname(dir), 0o711)]);
   const limits = tools.isRoot ? cgroups : undefined;
   const driver = createProcessDriver({ shim, dir: join(dir, 'process'), tools, programs: programs(), cgroups: limits, clock: realClock });
   return { driver, runtime: `process://${version}` };

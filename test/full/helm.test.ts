@@ -16,7 +16,7 @@ describe('Helm 4 on tenantry up', () => {
 
   beforeAll(async () => {
     binary = await helmBinary();
-    engine = await spawnEngine(data);
+    engine = await spawnEngine(data, { args: ['--node', 'none'] });
   });
   afterAll(async () => {
     await engine?.stop();

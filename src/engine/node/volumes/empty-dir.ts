@@ -25,7 +25,7 @@ export async function setUpEmptyDir({ pod, volume, path, canMount, allocatable, 
     throw new Error(`Cannot make an emptyDir of medium "${medium}": this node has no huge pages for volumes; use medium Memory or none`);
   }
   const group: number | undefined = pod.spec?.securityContext?.fsGroup;
-  await mkdir(dirname(path), { recursive: true, mode: 0o750 });
+  await mkdir(dirname(path), { recursive: true, mode: 0o711 });
   if (medium === 'Memory' && canMount) {
     await mkdir(path, { recursive: true });
     if (await isMountPoint(path)) return;

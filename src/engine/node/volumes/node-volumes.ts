@@ -164,7 +164,7 @@ export class NodeVolumes implements PodVolumes {
     if (given) return;
     const onlyOnMismatch = pod.spec.securityContext.fsGroupChangePolicy === 'OnRootMismatch';
     await giveToGroup(path, { group, readOnly: false, onlyOnMismatch });
-    await mkdir(folder, { recursive: true, mode: 0o750 });
+    await mkdir(folder, { recursive: true, mode: 0o711 });
     await writeFile(mark, '');
   }
 
@@ -188,7 +188,7 @@ export class NodeVolumes implements PodVolumes {
     const uid = pod.metadata.uid!;
     const memory = inMemory ? await this.#memory.folderOf(uid) : undefined;
     const path = join(memory ?? join(this.#folder(uid), VOLUMES), name);
-    await mkdir(path, { recursive: true, mode: 0o750 });
+    await mkdir(path, { recursive: true, mode: 0o711 });
     // Whatever our umask is, containers under other users must get in; none can write, because the mount is read-only.
     await chmod(path, 0o777);
     for (const nested of nestedMountPoints(pod, name)) await mkdir(join(path, nested), { recursive: true, mode: 0o755 });

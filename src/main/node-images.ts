@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { standardBuiltIns } from '../engine/node/images/built-in.ts';
 import { createImages, type NodeImages } from '../engine/node/images/create-images.ts';
 import { NO_REGISTRIES, parseRegistryConfig, type RegistryConfig } from '../engine/node/images/model/registry-config.ts';
+import { proxySettings } from '../engine/node/images/model/proxy-settings.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { productVersion } from './product-version.ts';
@@ -14,6 +15,7 @@ export async function nodeImages(data: string, log: Log): Promise<NodeImages> {
     dir: imagesFolder(data),
     registries: await readRegistries(registriesPath(data)),
     builtIns: standardBuiltIns(productVersion(), process.execPath, programFolder()),
+    proxy: proxySettings(process.env),
     clock: realClock,
     log,
   });

@@ -1,11 +1,11 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { pushImage, type TestImage } from '../../../src/engine/node/images/testing/registry.ts';
 import { digestOf, tarOf, type ArchiveEntry } from '../../../src/engine/node/images/testing/tar-archive.ts';
-import { issueSelfSigned } from '../../../src/lib/pki/certificate.ts';
 import { aRegistry, fileIn, HELLO, imagesWith, nothingIsLeft, request, storeFolder } from './images-bench.ts';
+import { testCertificate } from './images-certificate.ts';
 
 const signal = new AbortController().signal;
 const image: TestImage = { layers: HELLO, config: { Cmd: ['/bin/app'] } };
@@ -149,25 +149,8 @@ describe('loading an archive', () => {
 });
 
 describe('TLS', () => {
-  function certificate(): { key: string; cert: string } {
-    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const cert = issueSelfSigned(
-      {
-        subject: { commonName: 'registry', organizations: [] },
-        publicKey,
-        usages: ['digital signature', 'server auth', 'cert sign'],
-        notBefore: new Date(Date.now() - 60_000),
-        notAfter: new Date(Date.now() + 3_600_000),
-        isAuthority: true,
-        alternativeNames: { addresses: ['127.0.0.1'] },
-      },
-      privateKey,
-    );
-    return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, cert };
-  }
-
   test('an authority of the registry alone is trusted when it is named, and only then', async () => {
-    const tls = certificate();
+    const tls = testCertificate();
     const registry = await aRegistry({ tls });
     registry.push('app', 'latest', image);
     await expect(imagesWith().ensure(request(`${registry.host}/app`))).rejects.toThrow(
@@ -178,7 +161,7 @@ describe('TLS', () => {
   });
 
   test('a redirect from TLS to plain HTTP is not followed', async () => {
-    const tls = certificate();
+    const tls = testCertificate();
     const storage = await aRegistry();
     const registry = await aRegistry({ tls });
     registry.push('app', 'latest', image);

@@ -7,6 +7,7 @@ import { ImageError, type Image, type ImageRequest, type Images, type StoredImag
 import { loadArchive } from './load/load-archive.ts';
 import { credentialHash, credentialsFor } from './model/credentials.ts';
 import { imagePlatform, ManifestError, type Platform } from './model/manifest.ts';
+import { NO_PROXY, type ProxySettings } from './model/proxy-settings.ts';
 import { fullName, parseReference, repositoryName, type ImageReference } from './model/reference.ts';
 import type { RegistryConfig } from './model/registry-config.ts';
 import { pullImage, type PullOptions } from './pull/pull-image.ts';
@@ -34,6 +35,8 @@ export interface ImagesOptions {
   /** 15 s to connect and 30 s without a byte by default. */
   timeouts?: Timeouts;
   retries?: RetryPolicy;
+  /** None by default. */
+  proxy?: ProxySettings;
   limits?: ImageLimits;
   /** Whether files keep the owners that the image says; by default as root. */
   keepOwners?: boolean;
@@ -205,7 +208,7 @@ class DiskImages implements NodeImages {
   }
 
   async #pullFrom(reference: ImageReference, sources: PullSource[], signal: AbortSignal): Promise<ImageRecord> {
-    const { clock, timeouts = DEFAULT_TIMEOUTS, retries = DEFAULT_RETRIES, log } = this.#options;
+    const { clock, timeouts = DEFAULT_TIMEOUTS, retries = DEFAULT_RETRIES, proxy = NO_PROXY, log } = this.#options;
     const options: PullOptions = {
       store: this.#store,
       stacker: this.#stacker,
@@ -213,6 +216,7 @@ class DiskImages implements NodeImages {
       clock,
       timeouts,
       retries,
+      proxy,
       maxCompressedBytes: this.#limits.compressedBytes,
     };
     const name = fullName(reference);

@@ -4,6 +4,7 @@ import { linkSignals } from '../../../../lib/abort.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { chainIds, parseImageConfig } from '../model/image-config.ts';
 import { choosePlatform, ManifestError, parseManifest, type Descriptor, type Manifest, type Platform } from '../model/manifest.ts';
+import type { ProxySettings } from '../model/proxy-settings.ts';
 import { downloadBlob } from '../registry/blob-download.ts';
 import { Exchange, type Timeouts } from '../registry/exchange.ts';
 import { RegistryError } from '../registry/registry-error.ts';
@@ -20,6 +21,7 @@ export interface PullOptions {
   platform: Platform;
   clock: Clock;
   timeouts: Timeouts;
+  proxy: ProxySettings;
   retries: RetryPolicy;
   maxCompressedBytes: number;
 }
@@ -36,7 +38,8 @@ export interface WantedImage {
 
 /** Pulls what a tag or digest means at one source. Only what is missing is fetched. The record is not stored yet. */
 export async function pullImage(source: PullSource, wanted: WantedImage, options: PullOptions, signal: AbortSignal): Promise<ImageRecord> {
-  const exchange = new Exchange({ clock: options.clock, timeouts: options.timeouts, insecure: source.insecure, ca: source.ca });
+  const { clock, timeouts, proxy } = options;
+  const exchange = new Exchange({ clock, timeouts, proxy, insecure: source.insecure, ca: source.ca });
   try {
     const session = new RegistrySession({ ...source, exchange });
     return (await unchanged(session, wanted, options, signal)) ?? (await pullWith(session, wanted.reference, options, signal));

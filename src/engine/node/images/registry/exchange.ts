@@ -2,7 +2,9 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import { rootCertificates } from 'node:tls';
 import type { Clock, Timer } from '../../../../lib/clock.ts';
+import { proxyFor, type ProxySettings } from '../model/proxy-settings.ts';
 import { connectionError, RegistryError } from './registry-error.ts';
+import { proxyAuthorization, TunnelAgent } from './tunnel-agent.ts';
 
 export interface Timeouts {
   /** Until the connection stands, TLS included. */
@@ -17,6 +19,7 @@ export interface ExchangeOptions {
   /** Plain HTTP is spoken, and redirects to it are followed, only if set. */
   insecure: boolean;
   ca?: string;
+  proxy: ProxySettings;
 }
 
 export interface Answer {
@@ -28,19 +31,20 @@ export interface Answer {
   discard(): void;
 }
 
+const MAX_SOCKETS = 6;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 
 /** Connections to one registry and to where it sends us. Only for reading: nothing is ever pushed. */
 export class Exchange {
   readonly #options: ExchangeOptions;
-  readonly #http = new http.Agent({ keepAlive: true, maxSockets: 6 });
+  readonly #http = new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
   readonly #https: https.Agent;
+  #tunnel: TunnelAgent | undefined;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    const ca = options.ca === undefined ? undefined : [...rootCertificates, options.ca];
-    this.#https = new https.Agent({ keepAlive: true, maxSockets: 6, ...(ca && { ca }) });
+    this.#https = new https.Agent(this.#tlsOptions());
   }
 
   /** Follows redirects. The authorization goes to no other host. @throws RegistryError, or the signal's reason */
@@ -62,6 +66,24 @@ export class Exchange {
   close(): void {
     this.#http.destroy();
     this.#https.destroy();
+    this.#tunnel?.destroy();
+  }
+
+  #tlsOptions(): https.AgentOptions {
+    const { ca } = this.#options;
+    return { keepAlive: true, maxSockets: MAX_SOCKETS, ...(ca !== undefined && { ca: [...rootCertificates, ca] }) };
+  }
+
+  /** A request, not sent yet: straight to the host, or by the proxy. */
+  #request(method: string, url: URL, headers: Record<string, string>, signal: AbortSignal): http.ClientRequest {
+    const proxy = proxyFor(url, this.#options.proxy);
+    if (url.protocol === 'https:') {
+      if (proxy !== undefined) this.#tunnel ??= new TunnelAgent(this.#tlsOptions(), proxy, this.#options.timeouts.connectMs);
+      return https.request(url, { method, agent: proxy === undefined ? this.#https : this.#tunnel, headers, signal });
+    }
+    if (proxy === undefined) return http.request(url, { method, agent: this.#http, headers, signal });
+    const all = { ...headers, host: url.host, ...proxyAuthorization(proxy) };
+    return http.request(proxy, { method, path: url.href, agent: this.#http, headers: all, signal });
   }
 
   #once(method: string, url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
@@ -71,8 +93,7 @@ export class Exchange {
       );
     }
     return new Promise((resolve, reject) => {
-      const agent = url.protocol === 'http:' ? this.#http : this.#https;
-      const request = (url.protocol === 'http:' ? http : https).request(url, { method, agent, headers, signal });
+      const request = this.#request(method, url, headers, signal);
       // Once there is a response the error has to come out of it: ending the request would only cut it short.
       let waitingFor: { destroy(error: Error): unknown } = request;
       const watchdog = new Watchdog(this.#options.clock, (ms) => void waitingFor.destroy(silence(url.host, ms)));

@@ -198,6 +198,34 @@ describe('images of a real registry', () => {
   });
 });
 
+describe('a full disk', () => {
+  test.each([
+    ['while a layer comes', '400k'],
+    ['while it is unpacked', '1200k'],
+  ])('%s fails the pull and leaves nothing', async (_name, size) => {
+    const content = Buffer.from(Array.from({ length: 60_000 }, () => Math.random().toString(36).slice(2)).join(''));
+    const big = place(`big-${size}`);
+    run('umoci', ['init', '--layout', big]);
+    run('umoci', ['new', '--image', `${big}:app`]);
+    run('umoci', ['unpack', '--image', `${big}:app`, place(`bundle-${size}`)]);
+    writeFileSync(place(`bundle-${size}`, 'rootfs/big'), content);
+    run('umoci', ['repack', '--image', `${big}:app`, place(`bundle-${size}`)]);
+    run('skopeo', ['copy', '--dest-tls-verify=false', `oci:${big}:app`, `docker://${open.host}/big:${size}`]);
+    const disk = `disk-${size}`;
+    mkdirSync(place(disk));
+    run('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', place(disk)]);
+    try {
+      await expect(imagesIn(disk).ensure(ask(`${open.host}/big:${size}`))).rejects.toMatchObject({
+        reason: 'ErrImagePull',
+        message: expect.stringContaining('the disk is full; free some space'),
+      });
+      for (const part of ['images', 'names', 'layers', 'scratch']) expect(readdirSync(place(disk, part))).toEqual([]);
+    } finally {
+      run('umount', [place(disk)]);
+    }
+  });
+});
+
 describe('tenantry image', () => {
   const data = place('instance');
   const tenantry = (...args: string[]) => run(process.execPath, ['bin/tenantry', 'image', ...args, '--data', data]);

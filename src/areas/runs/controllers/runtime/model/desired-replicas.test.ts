@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import type { Runtime, RuntimeSpec } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
+import { desiredReplicas, type Demand } from './desired-replicas.ts';
+
+const idle: Demand = { queued: 0, active: 0, oldestWaitSeconds: 0, idleSeconds: 0, placesPerPod: 2 };
+
+function aRuntime(spec: Partial<RuntimeSpec>): Runtime {
+  return {
+    apiVersion: 'kruntimes.io/v1alpha1',
+    kind: 'Runtime',
+    metadata: { name: 'bash' },
+    spec: { template: { spec: { containers: [] } }, ...spec },
+  };
+}
+
+describe('desiredReplicas', () => {
+  const scaled = { autoscaling: { minReplicas: 1, maxReplicas: 5 } };
+  it.each<[string, Partial<RuntimeSpec>, number, Partial<Demand>, number]>([
+    ['a fixed number', { replicas: 3 }, 0, { queued: 100 }, 3],
+    ['none by choice', { replicas: 0 }, 0, { queued: 100 }, 0],
+    ['one by default', {}, 0, {}, 1],
+    ['the minimum at rest', scaled, 0, {}, 1],
+    ['a short queue is left to what is there', scaled, 1, { queued: 3 }, 1],
+    ['a longer queue brings more', scaled, 1, { queued: 9 }, 3],
+    ['never above the maximum', scaled, 1, { queued: 900 }, 5],
+    ['a long wait brings one more', scaled, 1, { queued: 1, oldestWaitSeconds: 6 }, 2],
+    ['from nothing at the first Run', { autoscaling: { minReplicas: 0, maxReplicas: 5 } }, 0, { queued: 1 }, 1],
+    ['nothing stays nothing', { autoscaling: { minReplicas: 0, maxReplicas: 5 } }, 0, {}, 0],
+    ['down one by one after a while', scaled, 4, { idleSeconds: 300 }, 3],
+    ['not before', scaled, 4, { idleSeconds: 299 }, 4],
+    ['not below what is used', scaled, 2, { active: 3, idleSeconds: 999 }, 2],
+    ['to nothing, when allowed', { autoscaling: { minReplicas: 0, maxReplicas: 5 } }, 1, { idleSeconds: 300 }, 0],
+    ['to the minimum only', scaled, 1, { idleSeconds: 999 }, 1],
+  ])('%s', (_name, spec, current, demand, expected) => {
+    expect(desiredReplicas(aRuntime(spec), current, { ...idle, ...demand })).toBe(expected);
+  });
+});

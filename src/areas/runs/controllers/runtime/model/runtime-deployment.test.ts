@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import type { Runtime, RuntimeSpec } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
+import type { Json } from '../../../../../kube/object.ts';
+import { roleBindingName } from './names.ts';
+import { runtimeDeployment } from './runtime-deployment.ts';
+
+function deploymentOf(spec: Partial<RuntimeSpec> = {}, container: Json = {}) {
+  const runtime: Runtime = {
+    apiVersion: 'kruntimes.io/v1alpha1',
+    kind: 'Runtime',
+    metadata: { name: 'bash', namespace: 'ns', uid: 'u' },
+    spec: { template: { spec: { containers: [{ name: 'runtime', image: 'example/bash:1', ...container }] } }, ...spec },
+  };
+  return runtimeDeployment(runtime, 2, { runtimedImage: 'example/runtimed:1' });
+}
+
+function containersOf(deployment: ReturnType<typeof deploymentOf>): [Json, Json] {
+  return deployment.spec.template.spec.containers as [Json, Json];
+}
+
+describe('runtimeDeployment', () => {
+  it('is named, labelled and owned as the original does', () => {
+    const deployment = deploymentOf({ capacity: { resources: { runs: 64, gpu: '1' } } });
+    expect(deployment.metadata).toMatchObject({
+      name: 'runtime-bash',
+      namespace: 'ns',
+      ownerReferences: [{ kind: 'Runtime', uid: 'u', controller: true }],
+    });
+    expect(deployment.spec.template.metadata).toEqual({
+      labels: { runtime: 'bash', app: 'kruntimes-bash' },
+      annotations: { 'kruntimes.io/capacity.runs': '64', 'kruntimes.io/capacity.gpu': '1' },
+    });
+  });
+
+  it('fills in what the author left open, and nothing else', () => {
+    const [plain] = containersOf(deploymentOf());
+    expect(plain).toMatchObject({
+      readinessProbe: { tcpSocket: { port: 9091 } },
+      securityContext: { readOnlyRootFilesystem: true, runAsNonRoot: true, capabilities: { drop: ['ALL'] } },
+      resources: { limits: { cpu: '2', memory: '2Gi' } },
+      ports: [{ name: 'grpc', containerPort: 9091 }],
+      volumeMounts: [{ mountPath: '/workspace' }, { mountPath: '/tmp' }],
+    });
+    const own = {
+      securityContext: { runAsUser: 7 },
+      resources: {},
+      volumeMounts: [{ name: 'mine', mountPath: '/tmp' }],
+      env: [{ name: 'POD_IP', value: 'x' }],
+    };
+    const [kept] = containersOf(deploymentOf({}, own));
+    expect(kept.securityContext).toEqual({ runAsUser: 7 });
+    expect(kept.resources).toEqual({});
+    expect(kept.volumeMounts).toEqual([
+      { name: 'mine', mountPath: '/tmp' },
+      { name: 'workspace', mountPath: '/workspace' },
+    ]);
+    expect(kept.env.filter((variable: Json) => variable.name === 'POD_IP')).toEqual([{ name: 'POD_IP', value: 'x' }]);
+  });
+
+  it('gives the token to runtimed alone', () => {
+    const deployment = deploymentOf();
+    const [runtime, runtimed] = containersOf(deployment);
+    expect(deployment.spec.template.spec).toMatchObject({ automountServiceAccountToken: false });
+    const mounts = (container: Json) => container.volumeMounts.map((mount: Json) => mount.name);
+    expect(mounts(runtime)).not.toContain('runtimed-token');
+    expect(mounts(runtimed)).toContain('runtimed-token');
+  });
+
+  it('lets Runs end before the Pod does', () => {
+    const deployment = deploymentOf({ drainSeconds: 60 });
+    expect(deployment.spec.template.spec).toMatchObject({ terminationGracePeriodSeconds: 90 });
+    expect(containersOf(deployment)[0].lifecycle).toEqual({ preStop: { httpGet: { path: '/drained', port: 9094 } } });
+    expect(deployment.spec.strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+  });
+});
+
+describe('roleBindingName', () => {
+  it('cuts long names and tells them apart', () => {
+    expect(roleBindingName('sa')).toBe('kruntimes-runtimed-sa');
+    const long = roleBindingName('a'.repeat(80));
+    expect(long).toHaveLength(63);
+    expect(long).not.toBe(roleBindingName('a'.repeat(81)));
+  });
+});

@@ -1,0 +1,154 @@
+import {
+  appLabelValue,
+  CAPACITY_ANNOTATION_PREFIX,
+  RUNTIME_CONTAINER,
+  RUNTIME_LABEL,
+  RUNTIMED_CONTAINER,
+  RUNTIMED_HEALTH_PORT,
+  WORKSPACE_PATH,
+  WORKSPACE_VOLUME,
+} from '../../../../../api/kruntimes.io/v1alpha1/names.ts';
+import type { Runtime } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
+import type { Json } from '../../../../../kube/object.ts';
+import { deploymentName, serviceAccountOf } from './names.ts';
+
+export interface RuntimeSettings {
+  /** Of the sidecar, unless the Runtime names another. */
+  runtimedImage: string;
+}
+
+const TOKEN_VOLUME = 'runtimed-token';
+const TEMPORARY_VOLUME = 'runtime-tmp';
+/** After the Runs: what the programs themselves need to end. */
+const ENDING_SECONDS = 30;
+const USER = 65_532;
+
+const POD_VARIABLES = [
+  { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+  { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+  { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+];
+
+const HARDENED = {
+  readOnlyRootFilesystem: true,
+  runAsNonRoot: true,
+  runAsUser: USER,
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ['ALL'] },
+  seccompProfile: { type: 'RuntimeDefault' },
+};
+
+/** The Deployment of a Runtime: the template of its author, with what the author left open filled in and the sidecar added. */
+export function runtimeDeployment(runtime: Runtime, replicas: number, settings: RuntimeSettings) {
+  const { name, namespace } = runtime.metadata;
+  const { template } = runtime.spec;
+  const selector = { [RUNTIME_LABEL]: name!, app: appLabelValue(name!) };
+  const [author, ...others] = template.spec.containers;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: deploymentName(name!), namespace, labels: selector, ownerReferences: [ownerOf(runtime)] },
+    spec: {
+      replicas,
+      selector: { matchLabels: selector },
+      // A new Pod is there before an old one goes: Runs never wait for a rollout.
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: {
+          labels: { ...template.metadata?.labels, ...selector },
+          annotations: { ...template.metadata?.annotations, ...capacityAnnotations(runtime) },
+        },
+        spec: {
+          ...template.spec,
+          serviceAccountName: serviceAccountOf(runtime),
+          // The token is for runtimed alone: a Run must not find it.
+          automountServiceAccountToken: false,
+          terminationGracePeriodSeconds: template.spec['terminationGracePeriodSeconds'] ?? drainSeconds(runtime) + ENDING_SECONDS,
+          securityContext: { fsGroup: USER, ...template.spec['securityContext'] },
+          containers: [runtimeContainer(runtime, author), runtimedContainer(runtime, settings), ...others],
+          volumes: [...(template.spec['volumes'] ?? []), ...volumes(runtime)],
+        },
+      },
+    },
+  };
+}
+
+export function ownerOf({ apiVersion, kind, metadata }: Runtime) {
+  return { apiVersion, kind, name: metadata.name!, uid: metadata.uid!, controller: true, blockOwnerDeletion: true };
+}
+
+function drainSeconds(runtime: Runtime): number {
+  return runtime.spec.drainSeconds ?? 300;
+}
+
+function capacityAnnotations(runtime: Runtime): Record<string, string> {
+  const resources = Object.entries(runtime.spec.capacity?.resources ?? {});
+  return Object.fromEntries(resources.map(([name, amount]) => [`${CAPACITY_ANNOTATION_PREFIX}${name}`, String(amount)]));
+}
+
+function volumes(runtime: Runtime): Json[] {
+  const token = [
+    { serviceAccountToken: { path: 'token', expirationSeconds: 3607 } },
+    { configMap: { name: 'kube-root-ca.crt', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    { downwardAPI: { items: [{ path: 'namespace', fieldRef: { fieldPath: 'metadata.namespace' } }] } },
+  ];
+  return [
+    { name: WORKSPACE_VOLUME, ...(runtime.spec.workspace ?? { emptyDir: {} }) },
+    { name: TEMPORARY_VOLUME, emptyDir: {} },
+    { name: TOKEN_VOLUME, projected: { sources: token } },
+  ];
+}
+
+function runtimeContainer(runtime: Runtime, author: Json): Json {
+  const port = runtime.spec.port ?? 9091;
+  const has = (list: Json[] | undefined, key: string, value: unknown) => (list ?? []).some((item) => item[key] === value);
+  const mounts = [
+    ...(has(author.volumeMounts, 'mountPath', WORKSPACE_PATH) ? [] : [{ name: WORKSPACE_VOLUME, mountPath: WORKSPACE_PATH }]),
+    // A read-only root without it breaks here-documents and temporary files.
+    ...(has(author.volumeMounts, 'mountPath', '/tmp') ? [] : [{ name: TEMPORARY_VOLUME, mountPath: '/tmp' }]),
+  ];
+  const variables = POD_VARIABLES.filter(({ name }) => !has(author.env, 'name', name));
+  return {
+    livenessProbe: { tcpSocket: { port }, initialDelaySeconds: 5, periodSeconds: 10 },
+    readinessProbe: { tcpSocket: { port }, initialDelaySeconds: 0, periodSeconds: 5 },
+    securityContext: HARDENED,
+    resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '2', memory: '2Gi' } },
+    // Goes only when runtimed has seen the last Run end.
+    lifecycle: { preStop: { httpGet: { path: '/drained', port: RUNTIMED_HEALTH_PORT } } },
+    ...author,
+    name: RUNTIME_CONTAINER,
+    ports: has(author.ports, 'name', 'grpc') ? author.ports : [...(author.ports ?? []), { name: 'grpc', containerPort: port }],
+    env: [...(author.env ?? []), ...variables],
+    volumeMounts: [...(author.volumeMounts ?? []), ...mounts],
+  };
+}
+
+function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
+  const { isolation, network } = runtime.spec;
+  const health = (path: string) => ({ httpGet: { path, port: RUNTIMED_HEALTH_PORT }, periodSeconds: 5 });
+  return {
+    name: RUNTIMED_CONTAINER,
+    image: runtime.spec.daemonImage ?? settings.runtimedImage,
+    args: [
+      '--runtime-name',
+      runtime.metadata.name!,
+      '--runtime-endpoint',
+      `$(POD_IP):${runtime.spec.port ?? 9091}`,
+      '--drain-seconds',
+      String(drainSeconds(runtime)),
+      ...(isolation === undefined ? [] : ['--isolation', isolation]),
+      ...(network === 'Pod' ? ['--network'] : []),
+    ],
+    env: POD_VARIABLES,
+    ports: [{ name: 'health', containerPort: RUNTIMED_HEALTH_PORT }],
+    livenessProbe: { ...health('/healthz'), periodSeconds: 10 },
+    readinessProbe: health('/readyz'),
+    securityContext: HARDENED,
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
+    volumeMounts: [
+      { name: WORKSPACE_VOLUME, mountPath: WORKSPACE_PATH },
+      { name: TEMPORARY_VOLUME, mountPath: '/tmp' },
+      { name: TOKEN_VOLUME, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true },
+    ],
+  };
+}

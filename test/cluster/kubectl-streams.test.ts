@@ -152,6 +152,29 @@ describe.each([
   });
 });
 
+describe('proxy', () => {
+  it('reaches a Pod and a Service by HTTP', async () => {
+    const path = '/api/v1/namespaces/default';
+    expect(await bench.works(`get --raw ${path}/pods/hello:8080/proxy/to-the-pod?x=1`)).toContain('path: /to-the-pod?x=1');
+    await bench.works('label pod hello app=hello');
+    await bench.works('expose pod hello --port=80 --target-port=8080');
+    await expect
+      .poll(() => bench.kubectl(['get', '--raw', `${path}/services/hello:80/proxy/to-the-service`]))
+      .toMatchObject({
+        code: 0,
+        out: expect.stringContaining('path: /to-the-service') as string,
+      });
+  });
+
+  it('reaches the node, which tells what its Pods use', async () => {
+    const [, name] = (await bench.works('get nodes -o name')).trim().split('/');
+    const summary = JSON.parse(await bench.works(`get --raw /api/v1/nodes/${name}/proxy/stats/summary`)) as {
+      pods: { podRef: { name: string } }[];
+    };
+    expect(summary.pods.map(({ podRef }) => podRef.name)).toContain('tools');
+  });
+});
+
 describe('attach', () => {
   it('reaches the program, which ends with its input', async () => {
     const { out, code } = await bench.kubectl(['attach', '-i', 'tools', '-c', 'reader', '-q'], 'one\ntwo\n');

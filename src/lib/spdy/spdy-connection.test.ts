@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock-fake.ts';
 import { realClock } from '../clock.ts';
-import { CONTROL, controlFrame, words } from './frames.ts';
+import { CONTROL, controlFrame, dataHead, words } from './frames.ts';
 import { SpdyConnection, type SpdyOptions } from './spdy-connection.ts';
 import type { SpdyStream } from './spdy-stream.ts';
 
@@ -96,6 +96,18 @@ describe('SpdyConnection', () => {
     const [answer] = (await once(near, 'data')) as [Buffer];
     expect(answer.equals(ping)).toBe(true);
     served.close();
+  });
+
+  it('data for a stream that was never opened ends the connection, for one that has ended it is dropped', async () => {
+    const { client, served, near } = await connected({ onStream: echo });
+    const stream = client.open({});
+    stream.end('all');
+    await text(stream);
+    near.write(Buffer.concat([dataHead(stream.id, 4, false), Buffer.from('late')]));
+    await client.open({}).accepted;
+    near.write(dataHead(77, 4, false));
+    near.write('what');
+    expect(await served.closed).toMatchObject({ code: 'ProtocolError', message: 'data came for stream 77, which was never opened' });
   });
 
   it('a connection that says nothing for four hours is closed', async () => {

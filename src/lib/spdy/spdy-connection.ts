@@ -108,7 +108,7 @@ export class SpdyConnection {
         return;
       }
       case 'data':
-        return this.#streams.get(frame.stream)?.receive(frame.bytes, frame.fin);
+        return this.#dataFor(frame);
       case 'headers':
         if (frame.fin) this.#streams.get(frame.stream)?.receive(Buffer.alloc(0), true);
         return;
@@ -125,6 +125,16 @@ export class SpdyConnection {
       case 'settings':
       case 'windowUpdate':
         return;
+    }
+  }
+
+  #dataFor({ stream: id, bytes, fin }: Frame & { type: 'data' }): void {
+    const stream = this.#streams.get(id);
+    if (stream !== undefined) return stream.receive(bytes, fin);
+    // What was on its way when a stream ended is dropped.
+    const isOurs = id % 2 === this.#nextId % 2;
+    if (isOurs ? id >= this.#nextId : id > this.#lastReceived) {
+      throw new SpdyError('ProtocolError', `data came for stream ${id}, which was never opened`);
     }
   }
 

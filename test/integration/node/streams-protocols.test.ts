@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
@@ -6,8 +5,13 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { certificateCredentials } from '../../../src/client/config/credentials.ts';
+import { createHttpTransport } from '../../../src/client/http/http-transport.ts';
+import { podLogs } from '../../../src/client/streams/pod-logs.ts';
+import { podExec } from '../../../src/client/streams/remote-command.ts';
+import type { Transport } from '../../../src/client/transport.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { SpdyConnection } from '../../../src/lib/spdy/spdy-connection.ts';
 import type { SpdyStream } from '../../../src/lib/spdy/spdy-stream.ts';
@@ -179,19 +183,81 @@ describe('port-forward over WebSocket channels', () => {
   });
 });
 
-describe('a server that stops', () => {
-  it('does not wait for those who follow logs or sit in a shell', async () => {
-    const other = await startEmbeddedTarget();
-    const itsNode = await startProcessNode(other);
-    const kubeconfig = other.kubeconfig;
-    expect(kubeconfig).not.toBe('');
-    const follow = await other.watch('/api/v1/namespaces/default/pods/web/log?follow=true');
-    expect(follow.status).toBe(200);
-    itsNode.attachable.current = spawn('cat');
+describe('proxy', () => {
+  it('a WebSocket reaches a Pod, and what it says comes back', async () => {
+    const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+    await once(server, 'listening');
+    server.on('connection', (socket, request) => {
+      socket.on('message', (data) => socket.send(`${request.url} ${(data as Buffer).toString()}`));
+    });
+    const socket = new WebSocket(
+      `${target.url.replace('https', 'wss')}/api/v1/namespaces/default/pods/web:${(server.address() as AddressInfo).port}/proxy/chat?x=1`,
+      { ...tls(), perMessageDeflate: false },
+    );
+    await once(socket, 'open');
+    socket.send('hello');
+    const [heard] = (await once(socket, 'message')) as [Buffer];
+    expect(String(heard)).toBe('/chat?x=1 hello');
+    socket.terminate();
+    server.close();
+    for (const client of server.clients) client.terminate();
+  });
+});
+
+describe('bytes that are no SPDY', () => {
+  it('end the connection and the program, and nothing else', async () => {
+    const headers = { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': 'v4.channel.k8s.io' };
+    const url = new URL(`${BASE}/exec?stdout=1&command=sleep&command=1000`, target.url);
+    const outgoing = httpsRequest(url, { method: 'POST', headers, agent: false, ...tls() });
+    outgoing.end();
+    const [, socket] = (await once(outgoing, 'upgrade')) as [unknown, Duplex];
+    const [sleeping] = node.running;
+    const ended = once(sleeping, 'exit');
+    socket.on('error', () => {}).resume();
+    socket.write(Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100)));
+    socket.write(Buffer.alloc(100, 0xff));
+    await Promise.all([ended, once(socket, 'close')]);
+    const { connection } = await spdy('exec?stdout=1&command=echo&command=fine', 'v4.channel.k8s.io');
+    const [, stdout] = openStreams(connection, 'error', 'stdout');
+    expect(await text(stdout)).toBe('fine\n');
+  });
+});
+
+describe('an end that was not asked for', () => {
+  let other: EmbeddedTarget;
+  let itsNode: ProcessNode;
+  let transport: Transport;
+  beforeEach(async () => {
+    other = await startEmbeddedTarget();
+    itsNode = await startProcessNode(other);
+    const pem = (name: string): string => readFileSync(join(other.data, 'pki', name), 'utf8');
+    transport = createHttpTransport({
+      endpoint: { url: new URL(other.url) },
+      ca: () => Promise.resolve(pem('ca.crt')),
+      credentials: certificateCredentials(() => Promise.resolve({ cert: pem('admin.crt'), key: pem('admin.key') })),
+    });
+  });
+  afterEach(() => transport.close());
+  const web = { namespace: 'default', name: 'web' };
+
+  it('a node that goes away cuts logs and programs, which do not look complete', async () => {
+    const log = await podLogs(transport, web, { follow: true });
+    const command = await podExec(transport, web, { command: ['sleep', '1000'] });
+    const broken = once(log.resume(), 'error');
+    await itsNode.close();
+    expect((await broken)[0]).toMatchObject({ code: 'ConnectionLost' });
+    await expect(command.exit).rejects.toMatchObject({ code: 'ConnectionLost' });
+    await other.close();
+  });
+
+  it('a server that stops does not wait for those who follow logs or sit in a shell', async () => {
+    const log = await podLogs(transport, web, { follow: true });
+    const command = await podExec(transport, web, { command: ['cat'], stdin: true });
+    log.on('error', () => {});
     const started = performance.now();
     await other.close();
     expect(performance.now() - started).toBeLessThan(1500);
-    itsNode.attachable.current.kill();
+    await expect(command.exit).rejects.toMatchObject({ code: 'ConnectionLost' });
     await itsNode.close();
   });
 });

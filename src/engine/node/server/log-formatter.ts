@@ -13,6 +13,8 @@ const SPACE = 0x20;
 const MAX_HEAD_BYTES = 128;
 const NEWLINE_BYTES: Buffer = Buffer.from('\n');
 const EMPTY: Buffer = Buffer.alloc(0);
+const STDOUT = Buffer.from('stdout');
+const STDERR = Buffer.from('stderr');
 
 /**
  * Turns the lines of a log file (`<time> stdout|stderr F|P <text>`) into what the program wrote. Parts of a line are joined by not
@@ -63,7 +65,7 @@ export class LogFormatter {
     }
     this.#head = EMPTY;
     const tagEnd = tag < 0 ? head.length : tag;
-    const fits = stream >= 0 && this.#fits(head.toString('latin1', 0, time), head.toString('latin1', time + 1, stream));
+    const fits = stream >= 0 && this.#fits(head, time, stream);
     this.#body = fits ? 'shown' : 'skipped';
     if (fits) {
       this.#isPart = head[stream + 1] === 0x50;
@@ -72,16 +74,18 @@ export class LogFormatter {
     return Math.min(from + tagEnd + 1 - before, stop);
   }
 
-  #fits(time: string, stream: string): boolean {
+  #fits(head: Buffer, time: number, stream: number): boolean {
     const { since, stream: wanted } = this.#filter;
     if (this.#isPast) {
-      const at = Date.parse(time);
+      const at = Date.parse(head.toString('latin1', 0, time));
       if (!(at >= since!)) return false;
       // Times only grow: the rest need not be looked at.
       this.#isPast = false;
     }
-    if (stream !== 'stdout' && stream !== 'stderr') return false;
-    return wanted === 'All' || (wanted === 'Stdout') === (stream === 'stdout');
+    if (stream - time !== STDOUT.length + 1) return false;
+    const isStdout = head.compare(STDOUT, 0, STDOUT.length, time + 1, stream) === 0;
+    if (!isStdout && head.compare(STDERR, 0, STDERR.length, time + 1, stream) !== 0) return false;
+    return wanted === 'All' || (wanted === 'Stdout') === isStdout;
   }
 
   #endLine(out: Buffer[]): void {

@@ -6,6 +6,8 @@ import { ContainerError, type ContainerSpec, type Driver } from '../../../src/en
 import type { Image } from '../../../src/engine/node/images/images.ts';
 import type { Shim } from '../../../src/engine/node/shim/shim.ts';
 import { eventually } from '../../integration/controllers/eventually.ts';
+import { aContainer, TEST_POD as POD } from './container-builder.ts';
+import { withoutTimes } from './on-driver.ts';
 import { makeShimFolder, type ShimFolder } from './shim-folder.ts';
 import { StreamText, textOf } from './stream-text.ts';
 
@@ -29,8 +31,6 @@ export interface DriverPromises {
   /** The number of processes is limited. */
   processes: boolean;
 }
-
-const POD = { namespace: 'default', name: 'web', uid: '5f3c1f3e-9d2b-4c53-8f0e-0d7f6a1b2c3d' };
 
 /** What every driver keeps. */
 export function driverSuite(under: DriverUnderTest): void {
@@ -57,37 +57,9 @@ export function driverSuite(under: DriverUnderTest): void {
   const makeDriver = async (client = shim) => under.make(client, join(folder.dir, 'driver'));
   const container = (script: string, more: Partial<ContainerSpec> = {}): ContainerSpec => {
     const attempt = more.attempt ?? count++;
-    return {
-      id: `${POD.uid}.main.${attempt}`,
-      pod: POD,
-      name: 'main',
-      attempt,
-      image: under.image,
-      command: ['/bin/sh', '-c', script],
-      env: {},
-      hostname: 'web-0',
-      user: { groups: [], mustNotBeRoot: false },
-      mounts: [],
-      limits: { pids: 200 },
-      security: {
-        privileged: false,
-        readOnlyRoot: false,
-        allowPrivilegeEscalation: true,
-        addCapabilities: [],
-        dropCapabilities: [],
-        seccomp: { type: 'RuntimeDefault' },
-        hostPid: false,
-        hostIpc: false,
-      },
-      terminal: false,
-      stdin: false,
-      stdinOnce: false,
-      logPath: join(folder.dir, 'logs', `${attempt}.log`),
-      ...more,
-    };
+    return aContainer(script, { attempt, image: under.image, logPath: join(folder.dir, 'logs', `${attempt}.log`), ...more });
   };
-  const logOf = ({ logPath }: ContainerSpec): string =>
-    existsSync(logPath) ? readFileSync(logPath, 'utf8').replaceAll(/^\S+Z (stdout|stderr) [FP] /gm, '') : '';
+  const logOf = ({ logPath }: ContainerSpec): string => (existsSync(logPath) ? withoutTimes(readFileSync(logPath, 'utf8')) : '');
   const logHas = (spec: ContainerSpec, text: string) =>
     eventually(
       () => logOf(spec),

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, mkdirSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -30,6 +30,17 @@ export function prepareShimFolder(dir: string): void {
   mkdirSync(recordsFolder(dir), { recursive: true, mode: 0o700 });
   const folder = dirname(socketPath(dir));
   if (folder !== resolve(dir)) preparePrivate(folder);
+}
+
+export function removeSocket(dir: string): void {
+  const path = socketPath(dir);
+  rmSync(path, { force: true });
+  if (dirname(path) === resolve(dir)) return;
+  try {
+    rmdirSync(dirname(path));
+  } catch {
+    // Somebody put something there; it is not ours to remove.
+  }
 }
 
 /** In a folder for all, another user may have been there first. */

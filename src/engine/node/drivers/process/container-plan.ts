@@ -34,12 +34,9 @@ export function planContainer(spec: ContainerSpec, tools: SandboxTools, folder: 
   const image = spec.image.config;
   const uid = user?.uid ?? (tools.isRoot ? 0 : (spec.user.uid ?? process.getuid!()));
   refuseRoot({ ...spec, user: { ...spec.user, uid } }, '');
-  const places: Record<string, string> = sandboxed
-    ? { HOME: '/tmp' }
-    : { HOME: folder.temporary, TMPDIR: folder.temporary, TENANTRY_ROOT: folder.root };
   const given = Object.fromEntries(environment(spec, image, dirname(process.execPath)).map(splitVariable));
   return {
-    env: { ...places, ...given },
+    env: { ...placesFor(tools, user, folder), ...given },
     command: commandLine(spec, image),
     workingDir: spec.workingDir || image.workingDir || '/',
     mounts: spec.mounts,
@@ -52,6 +49,13 @@ export function planContainer(spec: ContainerSpec, tools: SandboxTools, folder: 
     processes: sandboxed || user !== undefined ? spec.limits.pids : undefined,
     networkNamespace: spec.networkNamespace,
   };
+}
+
+/** Where it finds what others find at well-known paths. Our own folders are closed to a user of its own. */
+function placesFor({ bwrap }: SandboxTools, user: ContainerUser | undefined, folder: ContainerFolder): Record<string, string> {
+  if (bwrap !== undefined) return { HOME: '/tmp' };
+  if (user !== undefined) return { HOME: '/tmp', TENANTRY_ROOT: folder.root };
+  return { HOME: folder.temporary, TMPDIR: folder.temporary, TENANTRY_ROOT: folder.root };
 }
 
 function splitVariable(text: string): [string, string] {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCgroupLayout, type CgroupLayout } from '../cgroups/cgroup-layout.ts';
 import type { Cgroups, CgroupStats } from '../cgroups/cgroups.ts';
@@ -24,6 +24,9 @@ export class ProcessCgroups {
   async removePod(podUid: string): Promise<void> {
     await this.#cgroups.kill(this.#pod(podUid));
     await this.#cgroups.remove(this.#pod(podUid));
+    // With the last Pod goes what all of them shared; with others there, the kernel refuses.
+    const layout = await this.#machineLayout();
+    await Promise.all((layout?.trees ?? []).map((tree) => rmdir(join(tree, this.#root)).catch(() => undefined)));
   }
 
   /** Gives the files that a process writes its number to. */
@@ -33,8 +36,7 @@ export class ProcessCgroups {
   }
 
   async filesOf(id: string): Promise<string[]> {
-    this.#layout ??= readFile('/proc/self/mountinfo', 'utf8').then(parseCgroupLayout);
-    return joinFiles(await this.#layout, this.#container(id));
+    return joinFiles(await this.#machineLayout(), this.#container(id));
   }
 
   kill(id: string): Promise<void> {
@@ -57,6 +59,11 @@ export class ProcessCgroups {
   /** The Pods that have one. */
   async pods(): Promise<string[]> {
     return (await this.#cgroups.children(this.#root)).map((name) => name.slice('pod'.length));
+  }
+
+  #machineLayout(): Promise<CgroupLayout | undefined> {
+    this.#layout ??= readFile('/proc/self/mountinfo', 'utf8').then(parseCgroupLayout);
+    return this.#layout;
   }
 
   #pod(uid: string): string {

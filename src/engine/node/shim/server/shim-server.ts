@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import type { Clock } from '../../../../lib/clock.ts';
 import { Programs } from '../program/programs.ts';
 import { Records } from '../program/records.ts';
-import { prepareShimFolder, recordsFolder, socketPath } from '../shim-paths.ts';
+import { prepareShimFolder, recordsFolder, removeSocket, socketPath } from '../shim-paths.ts';
 import { Reaper } from '../system/reaper.ts';
 import { loadSystemCalls } from '../system/system-calls.ts';
 import { Lifetime } from './lifetime.ts';
@@ -45,12 +45,14 @@ export async function startShimServer(options: ShimServerOptions): Promise<ShimS
     // oxlint-disable-next-line no-new -- lives as long as its socket
     new ShimConnection(socket, { programs, calls, reaper, clock, warn, onEndIfIdle: () => lifetime.finishWhenIdle() });
   });
+  // The one before us may have removed it while we waited for the lock.
+  prepareShimFolder(dir);
   await listen(server, socketPath(dir));
   lifetime.check();
   return {
     finished: lifetime.finished.then(() => {
       server.close();
-      rmSync(socketPath(dir), { force: true });
+      removeSocket(dir);
     }),
     finishWhenIdle: () => lifetime.finishWhenIdle(),
   };

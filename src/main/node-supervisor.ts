@@ -73,6 +73,7 @@ export class NodeSupervisor {
   #stopping = false;
   #backoff = new Backoff(RESTART);
   #restart: Timer | undefined;
+  #launching: Promise<void> | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -98,13 +99,18 @@ export class NodeSupervisor {
 
   /** Ends the agent, and all Pods unless they are to be kept. */
   async stop(): Promise<void> {
+    if (this.#stopping) return;
     this.#stopping = true;
     this.#registrar.stop();
     this.#restart?.cancel();
-    const agent = this.#agent;
-    if (!agent || agent.exitCode !== null || agent.signalCode !== null) return;
+    await this.#launching;
+    const { keepPods } = this.#options.settings;
+    // One that was just about to be started again is needed once more, to end what an earlier one left.
+    const agent = isAlive(this.#agent) || !this.#needed || keepPods ? this.#agent : await this.#prepare().then((args) => this.#spawn(args));
+    if (!isAlive(agent)) return;
     const exited = new Promise<void>((resolve) => void agent.once('exit', () => resolve()));
-    const message: SupervisorMessage = { type: 'stop', keepPods: this.#options.settings.keepPods };
+    // Whoever is still starting reads it when it is ready.
+    const message: SupervisorMessage = { type: 'stop', keepPods };
     if (agent.connected) agent.send(message);
     const patience = realClock.setTimer(STOP_PATIENCE_MS, () => agent.kill('SIGKILL'));
     patience.hold?.();
@@ -142,8 +148,8 @@ export class NodeSupervisor {
   }
 
   #launch(): void {
-    this.#prepare()
-      .then((args) => this.#spawn(args))
+    this.#launching = this.#prepare()
+      .then((args) => void (this.#stopping || this.#spawn(args)))
       .catch((error: unknown) => {
         this.#options.log.error('cannot start the node agent, will try again', { error });
         this.#launchLater();
@@ -187,8 +193,7 @@ export class NodeSupervisor {
     return Object.entries(args).flatMap(([name, value = []]) => [value].flat().map((each) => `--${name}=${each}`));
   }
 
-  #spawn(args: string[]): void {
-    if (this.#stopping) return;
+  #spawn(args: string[]): ChildProcess {
     const { log } = this.#options;
     const agent = spawn(process.execPath, [...AGENT_FLAGS, agentProgram(), ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const startedAt = realClock.monotonic();
@@ -202,6 +207,7 @@ export class NodeSupervisor {
       log.warn('the node agent ended, will be started again', { code, signal });
       this.#launchLater();
     });
+    return agent;
   }
 
   #launchLater(): void {
@@ -212,6 +218,10 @@ export class NodeSupervisor {
 
 /** Small pieces of garbage, collected often: an agent is a process more on the user's machine. */
 const AGENT_FLAGS = ['--max-semi-space-size=2'];
+
+function isAlive(agent: ChildProcess | undefined): agent is ChildProcess {
+  return agent !== undefined && agent.pid !== undefined && agent.exitCode === null && agent.signalCode === null;
+}
 
 function agentProgram(): string {
   for (const place of ['./node.js', '../node.js']) {

@@ -298,11 +298,12 @@ function notPresent({ reference }: ImageRequest): ImageError {
   return new ImageError('ErrImageNeverPull', `Container image ${JSON.stringify(reference)} is not present with pull policy of Never`);
 }
 
+/** Complete as it is: whoever shows an error with all its causes would say everything twice, so none is attached. */
 function pullError(what: string, error: unknown, signal: AbortSignal): ImageError {
   if (error instanceof ImageError) return error;
-  if (signal.aborted) return new ImageError('ErrImagePull', `${what}: it was given up`, { cause: error });
-  if (error instanceof LayerError) return new ImageError('ErrImagePull', `${what}: a layer is refused: ${error.message}`, { cause: error });
+  if (signal.aborted) return new ImageError('ErrImagePull', `${what}: it was given up`);
+  if (error instanceof LayerError) return new ImageError('ErrImagePull', `${what}: a layer is refused: ${error.message}`);
   const { code, message } = error as NodeJS.ErrnoException;
   const full = code === 'ENOSPC' || code === 'EDQUOT';
-  return new ImageError('ErrImagePull', `${what}: ${full ? 'the disk is full; free some space' : message}`, { cause: error });
+  return new ImageError('ErrImagePull', `${what}: ${full ? 'the disk is full; free some space' : message}`);
 }

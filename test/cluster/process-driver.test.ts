@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { machineCgroups } from '../../src/engine/node/drivers/cgroups/cgroups.ts';
+import { rootCgroup } from '../../src/engine/node/drivers/process/process-cgroups.ts';
 import { createProcessDriver } from '../../src/engine/node/drivers/process/process-driver.ts';
 import { probeSandboxTools } from '../../src/engine/node/drivers/process/sandbox-tools.ts';
 import { builtShim } from '../conformance/node-driver/built-shim.ts';
@@ -16,8 +17,11 @@ const isRoot = process.getuid!() === 0;
 const tools = await probeSandboxTools();
 const { cgroups } = isRoot ? await machineCgroups() : {};
 
-const make: Parameters<typeof driverSuite>[0]['make'] = (shim, dir) =>
-  createProcessDriver({ shim, dir, programs: [process.execPath], tools, cgroups });
+const used: string[] = [];
+const make: Parameters<typeof driverSuite>[0]['make'] = (shim, dir) => {
+  used.push(dir);
+  return createProcessDriver({ shim, dir, programs: [process.execPath], tools, cgroups });
+};
 
 describe(`process driver in bubblewrap as user ${process.getuid!()}`, () => {
   driverSuite({ image: toolsImage, make, promises: { mounts: true, namespaces: true, processes: true } });
@@ -119,8 +123,11 @@ describe.runIf(isRoot)('containment as root', () => {
     expect(run.status).toBe(0);
   });
 
-  it('nothing is left in the cgroups of the machine', () => {
-    const left = execFileSync('sh', ['-c', 'find /sys/fs/cgroup -maxdepth 3 -name "tenantry-process-*"'], { encoding: 'utf8' });
-    expect(existsSync('/sys/fs/cgroup') ? left : '').toBe('');
+  it('nothing is left in the cgroups of the machine', async () => {
+    const left = await Promise.all(used.map((dir) => cgroups!.children(rootCgroup(dir))));
+    expect(used.length).toBeGreaterThan(0);
+    expect(left.flat()).toEqual([]);
+    const roots = readdirSync('/sys/fs/cgroup').flatMap((tree) => used.map((dir) => `/sys/fs/cgroup/${tree}${rootCgroup(dir)}`));
+    expect(roots.filter((path) => existsSync(path))).toEqual([]);
   });
 });

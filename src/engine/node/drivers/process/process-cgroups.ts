@@ -13,8 +13,7 @@ export class ProcessCgroups {
 
   constructor(cgroups: Cgroups, dir: string) {
     this.#cgroups = cgroups;
-    // Two data directories on one machine never meet in the kernel.
-    this.#root = `/tenantry-process-${createHash('sha256').update(dir).digest('hex').slice(0, 12)}`;
+    this.#root = rootCgroup(dir);
   }
 
   async makePod(podUid: string, limits: ResourceLimits): Promise<void> {
@@ -73,6 +72,11 @@ export class ProcessCgroups {
   #container(id: string): string {
     return `${this.#pod(id.split('.')[0])}/${id}`;
   }
+}
+
+/** Two data directories on one machine never meet in the kernel. */
+export function rootCgroup(dir: string): string {
+  return `/tenantry-process-${createHash('sha256').update(dir).digest('hex').slice(0, 12)}`;
 }
 
 /** Of v1 only the trees that limit and count, as the cgroup itself was made. */

@@ -1,7 +1,7 @@
 import { NEVER_RETRIED, type FailureReason } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import { parseGoDuration } from '../../../kube/go-duration.ts';
-import { attemptOf } from './run-state.ts';
+import { attemptOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 
 const DEFAULT_BACKOFF_MS = 1000;
 const LONGEST_BACKOFF_MS = 60_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Run, RunSpec, RunStatus } from '../../../api/kruntimes.io/v1alpha1/run.ts';
-import { NEXT_PHASES, phaseOf } from './run-state.ts';
+import { NEXT_PHASES, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { afterFailedAttempt, afterLostAttempt, assigned, claimed, failed, succeeded, waitingForPod } from './transitions.ts';
 
 const now = new Date('2026-01-01T00:00:00Z');

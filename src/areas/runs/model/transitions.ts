@@ -3,7 +3,7 @@ import type { Run, RunPhase, RunStatus } from '../../../api/kruntimes.io/v1alpha
 import { setCondition, type Condition, type ConditionStatus } from '../../../kube/conditions.ts';
 import { formatTime } from '../../../kube/time.ts';
 import { decideRetry } from './retry.ts';
-import { attemptOf } from './run-state.ts';
+import { attemptOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 
 /** Every way a Run's status changes, for all who write one. Each returns a whole new status and leaves the Run alone. */
 

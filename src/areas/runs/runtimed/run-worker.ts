@@ -9,7 +9,7 @@ import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { backoffBefore } from '../model/retry.ts';
-import { attemptOf, isTerminal, phaseOf } from '../model/run-state.ts';
+import { attemptOf, isTerminal, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { afterFailedAttempt, claimed, failed, succeeded, type Failure } from '../model/transitions.ts';
 import type { Outputs } from './outputs.ts';
 import { EnvironmentError } from './run-environment.ts';

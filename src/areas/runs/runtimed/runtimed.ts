@@ -4,8 +4,8 @@ import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { Informer } from '../../../runtime/informer/informer.ts';
-import { fits, requestsOf, type ResourceAmounts } from '../model/capacity.ts';
-import { phaseOf } from '../model/run-state.ts';
+import { fits, requestsOf, type ResourceAmounts } from '../../../api/kruntimes.io/v1alpha1/capacity.ts';
+import { phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import type { RuntimeClient } from './runtime-client.ts';
 import { RunWorker, type RunWorkerPorts } from './run-worker.ts';
 

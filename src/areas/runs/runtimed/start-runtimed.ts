@@ -9,7 +9,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
 import { EventRecorder } from '../../../runtime/event-recorder.ts';
-import { capacityOf } from '../model/capacity.ts';
+import { capacityOf } from '../../../api/kruntimes.io/v1alpha1/capacity.ts';
 import { writeRunStatus } from '../write-run-status.ts';
 import { gitSource } from './git-source.ts';
 import { beat } from './heartbeat.ts';

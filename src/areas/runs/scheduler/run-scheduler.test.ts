@@ -7,7 +7,7 @@ import { formatTime } from '../../../kube/time.ts';
 import { FakeClock } from '../../../lib/clock-fake.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { MetricsRegistry } from '../../../lib/metrics.ts';
-import { holdsCapacity, phaseOf } from '../model/run-state.ts';
+import { holdsCapacity, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { afterLostAttempt, succeeded } from '../model/transitions.ts';
 import { RunScheduler } from './run-scheduler.ts';
 import { runSchedulerMetrics } from './run-scheduler-metrics.ts';

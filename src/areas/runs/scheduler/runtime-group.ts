@@ -1,7 +1,7 @@
 import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Labels } from '../../../kube/label-selector.ts';
 import { BinaryHeap } from '../../../lib/binary-heap.ts';
-import type { ResourceAmounts } from '../model/capacity.ts';
+import type { ResourceAmounts } from '../../../api/kruntimes.io/v1alpha1/capacity.ts';
 import type { PlacedPod } from './model/placement.ts';
 import type { RuntimePod } from './model/runtime-pod.ts';
 

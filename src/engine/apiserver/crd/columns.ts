@@ -4,7 +4,7 @@ import { humanDuration } from '../builtin/columns/human-duration.ts';
 import type { TableColumn } from '../registry/resource.ts';
 import { goJson } from '../schema/go-print.ts';
 import type { PrinterColumn } from './definition.ts';
-import { parseJsonPath } from './json-path.ts';
+import { parseJsonPath } from '../../../kube/json-path.ts';
 
 const NAME_DESCRIPTION =
   'Name must be unique within a namespace. Is required when creating resources, although some resources may allow a client to request the generation of an appropriate name automatically. Name is primarily intended for creation idempotence and configuration definition. Cannot be updated. More info: https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names';

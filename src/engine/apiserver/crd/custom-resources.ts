@@ -9,7 +9,7 @@ import { readPath } from './custom-check.ts';
 import { customStrategy } from './custom-strategy.ts';
 import { isConditionTrue, storageVersion, type CustomResourceDefinition, type DefinitionVersion, type ScalePaths } from './definition.ts';
 import { deprecationNotice } from './deprecation.ts';
-import { parseJsonPath } from './json-path.ts';
+import { parseJsonPath } from '../../../kube/json-path.ts';
 import { resourceSchema } from './published-schema.ts';
 
 export interface CustomResourceOptions {

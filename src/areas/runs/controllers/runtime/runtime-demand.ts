@@ -3,7 +3,7 @@ import type { Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Runtime } from '../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { parseTime } from '../../../../kube/time.ts';
 import type { Clock } from '../../../../lib/clock.ts';
-import { holdsCapacity, phaseOf } from '../../model/run-state.ts';
+import { holdsCapacity, phaseOf } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { desiredReplicas } from './model/desired-replicas.ts';
 
 /** Counts the Runs of each Runtime, to size it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Run, RunSpec } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Labels } from '../../../../kube/label-selector.ts';
-import { requestsOf } from '../../model/capacity.ts';
+import { requestsOf } from '../../../../api/kruntimes.io/v1alpha1/capacity.ts';
 import { placeRun, type PlacedPod } from './placement.ts';
 import { mayHelp, runtimePod } from './runtime-pod.ts';
 

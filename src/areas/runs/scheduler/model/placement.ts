@@ -3,7 +3,7 @@ import { RUNS_RESOURCE } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RunMessage } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { labelSelectorMatcher, type Labels } from '../../../../kube/label-selector.ts';
-import { fits, type ResourceAmounts } from '../../model/capacity.ts';
+import { fits, type ResourceAmounts } from '../../../../api/kruntimes.io/v1alpha1/capacity.ts';
 import { isFresh, type RuntimePod } from './runtime-pod.ts';
 
 /** A Runtime Pod with what is on it. */

@@ -3,7 +3,7 @@ import { RUNTIMED_READY } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { parseTime } from '../../../../kube/time.ts';
-import { capacityOf, type ResourceAmounts } from '../../model/capacity.ts';
+import { capacityOf, type ResourceAmounts } from '../../../../api/kruntimes.io/v1alpha1/capacity.ts';
 
 /** What the scheduler keeps of a Runtime Pod. */
 export interface RuntimePod {

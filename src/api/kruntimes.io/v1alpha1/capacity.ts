@@ -1,5 +1,5 @@
-import { CAPACITY_ANNOTATION_PREFIX, DEFAULT_RUNS_CAPACITY, RUNS_RESOURCE } from '../../../api/kruntimes.io/v1alpha1/names.ts';
-import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import { CAPACITY_ANNOTATION_PREFIX, DEFAULT_RUNS_CAPACITY, RUNS_RESOURCE } from './names.ts';
+import type { Run } from './run.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { Quantity, QuantityError } from '../../../kube/quantity.ts';
 

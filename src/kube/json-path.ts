@@ -1,5 +1,5 @@
-import type { Json } from '../../../kube/object.ts';
-import { isJsonObject } from '../../../kube/json-value.ts';
+import type { Json } from './object.ts';
+import { isJsonObject } from './json-value.ts';
 
 /**
  * kubectl's JSONPath, as printer columns use it: fields, `['field']`, indexes, slices, unions, `*`, `..` and filters.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import type { Run } from './run.ts';
 import { capacityOf, fits, requestsOf } from './capacity.ts';
 
 function aRun(requests?: Record<string, string | number>): Run {

@@ -1,4 +1,4 @@
-import type { Run, RunPhase } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import type { Run, RunPhase } from './run.ts';
 
 /** A fresh Run has no status at all: that is Pending. */
 export function phaseOf(run: Run): RunPhase {

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { machineCgroups } from '../../src/engine/node/drivers/cgroups/cgroups.ts';
 import { rootCgroup } from '../../src/engine/node/drivers/process/process-cgroups.ts';
@@ -25,6 +26,17 @@ const make: Parameters<typeof driverSuite>[0]['make'] = (shim, dir) => {
 
 describe(`process driver in bubblewrap as user ${process.getuid!()}`, () => {
   driverSuite({ image: toolsImage, make, promises: { mounts: true, namespaces: true, processes: true } });
+});
+
+describe.runIf(isRoot)('process driver as root without bubblewrap', () => {
+  driverSuite({
+    image: toolsImage,
+    make: (shim, dir) => {
+      chmodSync(dirname(dir), 0o711);
+      return createProcessDriver({ shim, dir, programs: [], tools: { ...tools, bwrap: undefined }, cgroups });
+    },
+    promises: { mounts: false, namespaces: false, processes: true },
+  });
 });
 
 describe('containment', () => {

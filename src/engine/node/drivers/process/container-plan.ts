@@ -36,7 +36,7 @@ export function planContainer(spec: ContainerSpec, tools: SandboxTools, folder: 
   refuseRoot({ ...spec, user: { ...spec.user, uid } }, '');
   const given = Object.fromEntries(environment(spec, image, dirname(process.execPath)).map(splitVariable));
   return {
-    env: { ...placesFor(tools, user, folder), ...given },
+    env: { ...placesFor(tools, folder), ...given },
     command: commandLine(spec, image),
     workingDir: spec.workingDir || image.workingDir || '/',
     mounts: spec.mounts,
@@ -51,10 +51,9 @@ export function planContainer(spec: ContainerSpec, tools: SandboxTools, folder: 
   };
 }
 
-/** Where it finds what others find at well-known paths. Our own folders are closed to a user of its own. */
-function placesFor({ bwrap }: SandboxTools, user: ContainerUser | undefined, folder: ContainerFolder): Record<string, string> {
+/** Where it finds what others find at well-known paths. */
+function placesFor({ bwrap }: SandboxTools, folder: ContainerFolder): Record<string, string> {
   if (bwrap !== undefined) return { HOME: '/tmp' };
-  if (user !== undefined) return { HOME: '/tmp', TENANTRY_ROOT: folder.root };
   return { HOME: folder.temporary, TMPDIR: folder.temporary, TENANTRY_ROOT: folder.root };
 }
 

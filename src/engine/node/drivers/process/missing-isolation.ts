@@ -6,9 +6,7 @@ export function missingIsolation(tools: SandboxTools, limits: { cgroups: boolean
   if (tools.bwrap === undefined) {
     missing.push(
       `no sandbox: ${tools.noSandbox ?? 'it is switched off'}`,
-      tools.isRoot && tools.setpriv !== undefined
-        ? "volumes are not mounted, and their folders are closed to the container's user"
-        : 'volumes are not mounted: a program finds them below $TENANTRY_ROOT, and read-only ones are writable',
+      'volumes are not mounted: a program finds them below $TENANTRY_ROOT, and read-only ones are writable',
       'processes that detach themselves may outlive the container',
     );
     if (!tools.isRoot || tools.setpriv === undefined) missing.push('the number of processes is not limited');

@@ -43,7 +43,7 @@ import type { SandboxTools } from './sandbox-tools.ts';
 
 export interface ProcessDriverOptions {
   shim: Shim;
-  /** Ours alone: a folder per container. */
+  /** Ours alone: a folder per container. As root without a sandbox others must be able to pass through what is above it. */
   dir: string;
   /** See probeSandboxTools. */
   tools: SandboxTools;

@@ -20,6 +20,13 @@ import { nodeImages } from './node-images.ts';
 import type { AgentMessage, SupervisorMessage } from './node-supervisor.ts';
 import { productVersion } from './product-version.ts';
 
+// It lives as long as `up`, from its first moment on: without an API server there is nothing to follow, and the next agent finds the Pods
+// as they are.
+process.on('disconnect', () => process.exit(0));
+if (process.connected === false) process.exit(0);
+// Ctrl-C reaches the whole group of processes: what it means is for `up` to say.
+process.on('SIGINT', () => {});
+
 /** The node agent: runs the Pods of one node. Started by `up` with everything it has to know, never by a user. */
 const flags = parseArgs({
   options: {
@@ -134,7 +141,6 @@ async function serve(access: PodAccess): Promise<number> {
   return nodeServer.listen();
 }
 
-/** Lives as long as `up`: without an API server there is nothing to follow, and the next agent finds the Pods as they are. */
 function followSupervisor(running: Agent, agentLog: Log): void {
   const ready: AgentMessage = { type: 'ready' };
   process.send?.(ready);
@@ -155,9 +161,6 @@ function followSupervisor(running: Agent, agentLog: Log): void {
     process.exit(0);
   };
   process.on('message', (message: SupervisorMessage) => void stop(message.keepPods));
-  process.on('disconnect', () => process.exit(0));
-  // Ctrl-C reaches the whole group of processes: what it means is for `up` to say.
-  process.on('SIGINT', () => {});
   process.on('SIGTERM', () => {
     if (!process.connected) void stop(true);
   });

@@ -23,6 +23,10 @@ beforeEach(async () => {
 afterEach(async () => {
   await user.close();
   await engine.stop();
+  await until(
+    () => [processOf('node.js'), processOf('shim.js')],
+    (left) => left.every((pid) => pid === undefined),
+  );
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 

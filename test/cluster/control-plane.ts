@@ -97,6 +97,10 @@ function apiserverFlags(certificates: Certificates, tokenFile: string, etcdUrl: 
     '--requestheader-username-headers=X-Remote-User',
     `--proxy-client-cert-file=${certificates.frontProxyCert}`,
     `--proxy-client-key-file=${certificates.frontProxyKey}`,
+    `--kubelet-certificate-authority=${certificates.ca}`,
+    `--kubelet-client-certificate=${certificates.adminCert}`,
+    `--kubelet-client-key=${certificates.adminKey}`,
+    '--kubelet-preferred-address-types=InternalIP',
   ];
 }
 

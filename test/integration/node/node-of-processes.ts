@@ -12,7 +12,23 @@ import type { ProgramStreams } from '../../../src/engine/node/shim/shim.ts';
 import { badRequestError, notFoundError } from '../../../src/kube/status.ts';
 import { issueCertificate } from '../../../src/lib/pki/certificate.ts';
 import { generateKeys } from '../../../src/lib/pki/key-files.ts';
+import type { ApiTarget } from '../../support/api-target.ts';
 import type { EmbeddedTarget } from '../../support/embedded-target.ts';
+
+/** The cluster that a node is made for. */
+export interface NodeCluster {
+  request: ApiTarget['request'];
+  /** PEM of its authority, which signs the node's certificate and the API server's. */
+  ca: string;
+  caKey: string;
+  /** Who the API server is for nodes; ours when absent. */
+  clientNames?: string[];
+}
+
+export function clusterOf({ request, data }: EmbeddedTarget): NodeCluster {
+  const pem = (name: string): string => readFileSync(join(data, 'pki', name), 'utf8');
+  return { request, ca: pem('ca.crt'), caKey: pem('ca.key') };
+}
 
 const USAGE: NodeUsage = {
   node: { at: new Date(0), windowSeconds: 10, cpuNanocores: 5e8, cpuNanoseconds: 7e9, memoryBytes: 1000 },
@@ -42,7 +58,7 @@ export interface ProcessNode {
   close(): Promise<void>;
 }
 
-export async function startProcessNode(target: EmbeddedTarget): Promise<ProcessNode> {
+export async function startProcessNode(cluster: NodeCluster): Promise<ProcessNode> {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-pod-'));
   const logPath = join(folder, '0.log');
   const running = new Set<ChildProcess>();
@@ -95,9 +111,9 @@ export async function startProcessNode(target: EmbeddedTarget): Promise<ProcessN
     usage: () => Promise.resolve(USAGE),
     pods: () => Promise.resolve([]),
   };
-  const server = nodeServer(target, access);
+  const server = nodeServer(cluster, access);
   const port = await server.listen();
-  await announce(target, port);
+  await announce(cluster, port);
   return {
     folder,
     logPath,
@@ -114,9 +130,8 @@ export async function startProcessNode(target: EmbeddedTarget): Promise<ProcessN
   };
 }
 
-function nodeServer(target: EmbeddedTarget, access: PodAccess): NodeServer {
-  const pem = (name: string): string => readFileSync(join(target.data, 'pki', name), 'utf8');
-  const authority = { certificate: new X509Certificate(pem('ca.crt')), key: createPrivateKey(pem('ca.key')) };
+function nodeServer({ ca, caKey, clientNames }: NodeCluster, access: PodAccess): NodeServer {
+  const authority = { certificate: new X509Certificate(ca), key: createPrivateKey(caKey) };
   const { publicKey, privateKey } = generateKeys();
   const certificate = issueCertificate(
     {
@@ -130,11 +145,11 @@ function nodeServer(target: EmbeddedTarget, access: PodAccess): NodeServer {
     authority,
   );
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
-  return createNodeServer({ nodeName: 'here', access, tls: { certificate, key }, clientAuthority: pem('ca.crt'), address: '127.0.0.1' });
+  return createNodeServer({ nodeName: 'here', access, tls: { certificate, key }, clientAuthority: ca, clientNames, address: '127.0.0.1' });
 }
 
 /** The objects: the node with its address, and two Pods on it, one of them with two containers. */
-async function announce(target: EmbeddedTarget, port: number): Promise<void> {
+async function announce(target: NodeCluster, port: number): Promise<void> {
   const post = async (path: string, body: object): Promise<void> => {
     const { status, body: answer } = await target.request('POST', path, body);
     if (status !== 201) throw new Error(JSON.stringify(answer));
@@ -169,7 +184,7 @@ async function announce(target: EmbeddedTarget, port: number): Promise<void> {
   );
 }
 
-async function waitForServiceAccount(target: EmbeddedTarget): Promise<void> {
+async function waitForServiceAccount(target: NodeCluster): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const { status } = await target.request('GET', '/api/v1/namespaces/default/serviceaccounts/default');
     if (status === 200) return;

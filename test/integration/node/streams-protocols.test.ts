@@ -16,14 +16,14 @@ import { realClock } from '../../../src/lib/clock.ts';
 import { SpdyConnection } from '../../../src/lib/spdy/spdy-connection.ts';
 import type { SpdyStream } from '../../../src/lib/spdy/spdy-stream.ts';
 import { startEmbeddedTarget, type EmbeddedTarget } from '../../support/embedded-target.ts';
-import { startProcessNode, type ProcessNode } from './node-of-processes.ts';
+import { clusterOf, startProcessNode, type ProcessNode } from './node-of-processes.ts';
 
 /** The protocols that older clients speak, and what the newest ones never do wrong. */
 let target: EmbeddedTarget;
 let node: ProcessNode;
 beforeAll(async () => {
   target = await startEmbeddedTarget();
-  node = await startProcessNode(target);
+  node = await startProcessNode(clusterOf(target));
 });
 afterAll(async () => {
   await node.close();
@@ -229,7 +229,7 @@ describe('an end that was not asked for', () => {
   let transport: Transport;
   beforeEach(async () => {
     other = await startEmbeddedTarget();
-    itsNode = await startProcessNode(other);
+    itsNode = await startProcessNode(clusterOf(other));
     const pem = (name: string): string => readFileSync(join(other.data, 'pki', name), 'utf8');
     transport = createHttpTransport({
       endpoint: { url: new URL(other.url) },

@@ -48,7 +48,7 @@ export function imagesWith(registryConfig: RegistryConfig = NO_REGISTRIES, optio
     clock: realClock,
     log: silentLog,
     platform: { os: 'linux', architecture: 'amd64' },
-    timeouts: { connectMs: 1000, idleMs: 200 },
+    timeouts: { connectMs: 10_000, idleMs: 10_000 },
     retries: { attempts: 3, initialMs: 5, maxMs: 10, longestWaitMs: 2000 },
     ...options,
   });

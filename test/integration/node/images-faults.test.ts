@@ -20,6 +20,7 @@ describe('registries that misbehave', () => {
     nothingIsLeft();
     return failure.message.replaceAll(registry.host, 'HOST');
   }
+  const impatient = { connectMs: 10_000, idleMs: 200 };
   const onBlobs = (registry: TestRegistry, act: NonNullable<TestRegistry['intercept']>) => {
     registry.intercept = (incoming, response) => incoming.url!.includes('/blobs/') && act(incoming, response);
   };
@@ -30,20 +31,27 @@ describe('registries that misbehave', () => {
     ).toBe('Cannot pull "HOST/app": not found (HOST answered 404 Not Found, NAME_UNKNOWN: no such); check its name and tag');
   });
 
-  test('one that never answers', async () => {
-    const started = performance.now();
-    expect(await failing((registry) => (registry.intercept = () => true))).toBe('Cannot pull "HOST/app": HOST did not answer within 0.2 s');
-    expect(performance.now() - started).toBeLessThan(2000);
+  test('one that never answers is asked once', async () => {
+    let asked = 0;
+    const silent = () => {
+      asked++;
+      return true;
+    };
+    const message = await failing((registry) => (registry.intercept = silent), { timeouts: impatient });
+    expect(message).toBe('Cannot pull "HOST/app": HOST did not answer within 0.2 s');
+    expect(asked).toBe(1);
   });
 
   test('one that stops in the middle of a layer, again and again', async () => {
     let attempts = 0;
-    const message = await failing((registry) =>
-      onBlobs(registry, (_, response) => {
-        attempts++;
-        response.writeHead(200, { 'content-length': 1000 }).write('x');
-        return true;
-      }),
+    const message = await failing(
+      (registry) =>
+        onBlobs(registry, (_, response) => {
+          attempts++;
+          response.writeHead(200, { 'content-length': 1000 }).write('x');
+          return true;
+        }),
+      { timeouts: impatient },
     );
     expect(message).toMatch(/^Cannot pull "HOST\/app": HOST (did not answer within 0\.2 s|sent)/);
     expect(attempts).toBeLessThan(40);

@@ -1,8 +1,15 @@
+import { rootCertificates } from 'node:tls';
 import { describe, expect, test } from 'vitest';
 import { parseRegistryConfig, settingsOf } from './registry-config.ts';
 
-const PEM = '-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n';
-const files: Record<string, string> = { '/ca.pem': PEM, '/password': 'secret\n', '/empty.pem': '' };
+const PEM = rootCertificates[0];
+const DAMAGED = '-----BEGIN CERTIFICATE-----\nMII\n-----END CERTIFICATE-----\n';
+const files: Record<string, string> = {
+  '/ca.pem': `A comment\n${PEM}\n`,
+  '/damaged.pem': DAMAGED,
+  '/password': 'secret\n',
+  '/empty.pem': '',
+};
 const readFile = (path: string) => {
   if (!(path in files)) throw new Error('ENOENT');
   return files[path];
@@ -54,6 +61,7 @@ describe('parseRegistryConfig', () => {
       'registries["r.io"].ca names "/no", which cannot be read (ENOENT)',
     ],
     ['a file without certificates', { registries: { 'r.io': { ca: '/empty.pem' } } }, 'which holds no certificate in PEM form'],
+    ['a damaged certificate', { registries: { 'r.io': { ca: '/damaged.pem' } } }, 'which holds a certificate that is damaged'],
     ['no password', { registries: { 'r.io': { credentials: { username: 'me' } } } }, 'needs one of `password` and `passwordFile`'],
     [
       'a password of digits',

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import type { RegistryCredential } from '../images.ts';
 
 /** How this node reaches registries; those not named are reached by HTTPS with the system's certificate authorities, without a credential. */
@@ -19,6 +20,7 @@ export const NO_REGISTRIES: RegistryConfig = { registries: {} };
 
 const HOST = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::\d{1,5})?$/;
 const MIRROR = /^[^/\s]+(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/;
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 const FIELDS = ['mirrors', 'insecure', 'ca', 'credentials'];
 
 /**
@@ -61,9 +63,18 @@ function settings(host: string, value: unknown, readFile: (path: string) => stri
 }
 
 function certificates(at: string, value: unknown, readFile: (path: string) => string): string {
-  const pem = contents(at, value, readFile);
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) throw problem(at, `names "${String(value)}", which holds no certificate in PEM form`);
-  return pem;
+  const found = contents(at, value, readFile).match(PEM_CERTIFICATE) ?? [];
+  if (found.length === 0) throw problem(at, `names "${String(value)}", which holds no certificate in PEM form`);
+  for (const pem of found) {
+    try {
+      void new X509Certificate(pem);
+    } catch (cause) {
+      throw new Error(`Cannot read the registries file: ${at} names "${String(value)}", which holds a certificate that is damaged`, {
+        cause,
+      });
+    }
+  }
+  return found.join('\n');
 }
 
 function credential(host: string, at: string, value: unknown, readFile: (path: string) => string): RegistryCredential {

@@ -1,6 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { rootCertificates } from 'node:tls';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Clock, Timer } from '../../../../lib/clock.ts';
 import { proxyFor, type ProxySettings } from '../model/proxy-settings.ts';
 import { connectionError, RegistryError } from './registry-error.ts';
@@ -71,7 +71,8 @@ export class Exchange {
 
   #tlsOptions(): https.AgentOptions {
     const { ca } = this.#options;
-    return { keepAlive: true, maxSockets: MAX_SOCKETS, ...(ca !== undefined && { ca: [...rootCertificates, ca] }) };
+    const secureContext = ca === undefined ? undefined : trustingAlso(ca);
+    return { keepAlive: true, maxSockets: MAX_SOCKETS, ...(secureContext && { secureContext }) };
   }
 
   /** A request, not sent yet: straight to the host, or by the proxy. */
@@ -159,6 +160,14 @@ function answerOf(host: string, response: http.IncomingMessage, watchdog: Watchd
       response.destroy();
     },
   };
+}
+
+/** The system's authorities and one more. Naming them all as `ca` would parse each of them again for every connection. */
+function trustingAlso(ca: string): SecureContext {
+  const secure = createSecureContext();
+  const { context } = secure;
+  for (const pem of ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []) context.addCACert(pem);
+  return secure;
 }
 
 function silence(host: string, ms: number): RegistryError {

@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { afterAll, describe } from 'vitest';
 import { createClient, type Client } from '../../src/client/client.ts';
 import { connectContext } from '../../src/client/config/connect.ts';
@@ -9,8 +8,8 @@ import { startControllers } from '../../src/engine/controllers/start-controllers
 import { silentLog } from '../../src/lib/log.ts';
 import { HASTY_CLOCK } from '../integration/controllers/hpa-clock.ts';
 import { horizontalPodAutoscalerSuite } from '../integration/controllers/hpa.suite.ts';
-import { binary } from './binaries.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import { startControllerManager } from './controller-manager.ts';
 
 /** The metrics APIs are found by the name of a Service: there is nobody to make endpoints, and they may not be on loopback. */
 const BY_NAME = '--enable-aggregator-routing=false';
@@ -41,31 +40,18 @@ describe('our controllers', () => {
 describe('the real ones', () => {
   let plane: ControlPlane;
   let client: Client;
-  let manager: ChildProcess;
+  let stop: (() => Promise<void>) | undefined;
   afterAll(async () => {
-    const exited = new Promise((resolve) => void manager.once('exit', resolve));
-    manager.kill('SIGKILL');
-    await exited;
+    await stop?.();
     await client.close();
     await plane.stop();
   });
 
   horizontalPodAutoscalerSuite('kube-apiserver with kube-controller-manager', async () => {
-    const path = await binary('kube-controller-manager');
     plane = await startControlPlane({ flags: [BY_NAME] });
     client = await clientOf(plane);
-    const names = ['horizontal-pod-autoscaler', 'deployment', 'replicaset', 'serviceaccount'].map((name) => `${name}-controller`);
-    manager = spawn(
-      path,
-      [
-        `--kubeconfig=${plane.kubeconfig}`,
-        `--controllers=${names.join(',')}`,
-        '--horizontal-pod-autoscaler-sync-period=500ms',
-        '--leader-elect=false',
-        '--secure-port=0',
-      ],
-      { stdio: 'ignore' },
-    );
+    const names = ['horizontal-pod-autoscaler', 'deployment', 'replicaset', 'serviceaccount'];
+    stop = await startControllerManager(plane, names, ['--horizontal-pod-autoscaler-sync-period=500ms']);
     return { client };
   });
 });

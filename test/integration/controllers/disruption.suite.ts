@@ -76,7 +76,7 @@ export function disruptionSuite(name: string, connect: () => Promise<{ client: C
       await makeBudget(namespace, { maxUnavailable: 1 });
       await expectStatus(namespace, {
         disruptionsAllowed: 0,
-        conditions: [{ reason: 'SyncFailed', message: 'found no controllers for pod "odd"' }],
+        conditions: [{ reason: 'SyncFailed', message: 'namespaces does not implement the scale subresource' }],
       });
       await budgets(namespace).patch('web', { type: 'merge', patch: { spec: { maxUnavailable: null, minAvailable: 0 } } });
       await kubelet.runAll(namespace);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startEmbeddedTarget, type EmbeddedTarget } from '../../support/embedded-target.ts';
-import { startProcessNode, type ProcessNode } from '../node/node-of-processes.ts';
+import { clusterOf, startProcessNode, type ProcessNode } from '../node/node-of-processes.ts';
 
 // The resource metrics API over the wire, on what a node's own server says.
 const GROUP = '/apis/metrics.k8s.io/v1beta1';
@@ -13,7 +13,7 @@ beforeAll(async () => {
   const { body } = await target.request('GET', '/apis');
   expect(body.groups.map(({ name }: { name: string }) => name)).not.toContain('metrics.k8s.io');
   expect((await target.request('GET', `${GROUP}/nodes`)).status).toBe(404);
-  node = await startProcessNode(target);
+  node = await startProcessNode(clusterOf(target));
 });
 afterAll(async () => {
   await node.close();

@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { Deployment, ReplicaSet, ReplicationController, StatefulSet } from '../../../client/kinds.ts';
-import { apiVersionOf, type Kind } from '../../../kube/kind.ts';
-import type { KubeObject, OwnerReference } from '../../../kube/object.ts';
+import { apiVersionOf, groupResourceOf, type Kind } from '../../../kube/kind.ts';
+import { qualifiedResource, type KubeObject, type OwnerReference } from '../../../kube/object.ts';
 import { controllerOf } from '../../../kube/ownership.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
@@ -60,17 +60,22 @@ export class ControllerScales {
     return { uid: owner.uid, replicas: found.spec?.replicas ?? 1 };
   }
 
-  /** Any other kind that can be scaled. */
+  /** Any other kind that can be scaled. @throws Error for one that cannot */
   async #scaleOf(owner: OwnerReference, namespace: string | undefined): Promise<Scale | undefined> {
     const { resources } = await this.#client.discovery.resources();
     const resource = resources.find((one) => one.kind === owner.kind && apiVersionOf(one) === owner.apiVersion);
     if (!resource) return undefined;
-    try {
-      const scale = await this.#client.resource<KubeObject>(resource, namespace).subresource<KubeObject>('scale').get(owner.name);
-      return scale.metadata.uid === owner.uid ? { uid: owner.uid, replicas: scale.spec?.replicas ?? 0 } : undefined;
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return undefined;
-      throw error;
+    const scale = await this.#client
+      .resource<KubeObject>(resource, namespace)
+      .subresource<KubeObject>('scale')
+      .get(owner.name)
+      .catch((error: unknown) => {
+        if (!isStatusError(error, 'NotFound')) throw error;
+        return undefined;
+      });
+    if (!scale && !resource.subresources.includes('scale')) {
+      throw new Error(`${qualifiedResource(groupResourceOf(resource))} does not implement the scale subresource`);
     }
+    return scale?.metadata.uid === owner.uid ? { uid: owner.uid, replicas: scale.spec?.replicas ?? 0 } : undefined;
   }
 }

@@ -143,6 +143,22 @@ describe('exec over WebSocket', () => {
     expect([on(1), on(3)]).toEqual(['hi\n', 'command terminated with non-zero exit code: exit status 2']);
   });
 
+  it('a browser, which can say who it is only among the protocols', async () => {
+    const { body } = await target.request('POST', '/api/v1/namespaces/default/serviceaccounts/default/token', { spec: {} });
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings';
+    await target.request('POST', rbac, {
+      metadata: { name: 'admin' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' },
+      subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: 'default' }],
+    });
+    const token = `base64url.bearer.authorization.k8s.io.${Buffer.from(body.status.token as string).toString('base64url')}`;
+    const url = `${target.url.replace('https', 'wss')}${BASE}/exec?stdout=1&command=echo&command=hi`;
+    const socket = new WebSocket(url, [token, 'v4.channel.k8s.io'], { ca: tls().ca, perMessageDeflate: false });
+    const heard = await messages(socket);
+    expect(heard.map(String).join('')).toContain('hi\n');
+    expect(socket.protocol).toBe('v4.channel.k8s.io');
+  });
+
   it('a protocol that is not spoken is refused before anything is started', async () => {
     const socket = socketTo('exec?stdout=1&command=true', ['v7.channel.k8s.io']);
     const [error] = (await once(socket, 'error')) as [Error];

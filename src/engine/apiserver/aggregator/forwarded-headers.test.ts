@@ -28,6 +28,12 @@ describe('requestHeaders', () => {
     expect(names).toEqual(['X-Remote-User', 'x-forwarded-proto']);
   });
 
+  it('keep the protocols of a WebSocket, without the token that browsers put among them', () => {
+    const offered = 'base64url.bearer.authorization.k8s.io.c2VjcmV0, v5.channel.k8s.io,x';
+    const headers = requestHeaders({ 'sec-websocket-protocol': offered }, { name: 'jane', groups: [] }, {});
+    expect(headers['sec-websocket-protocol']).toBe('v5.channel.k8s.io, x');
+  });
+
   it('keep the rest and say where the request came from', () => {
     const headers = requestHeaders(
       { accept: 'application/json', 'x-forwarded-for': '10.0.0.1' },

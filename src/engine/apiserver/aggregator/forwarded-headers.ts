@@ -1,3 +1,4 @@
+import { protocolsWithoutToken } from '../auth/authentication/web-socket-token.ts';
 import type { UserInfo } from '../auth/user.ts';
 
 export type HeaderValues = Record<string, string | string[] | undefined>;
@@ -40,7 +41,7 @@ export function forwardedHeaders(incoming: HeaderValues, forwarded: Forwarded): 
   for (const [name, value] of Object.entries(incoming)) {
     if (value === undefined || name.startsWith(':') || HOP_BY_HOP.has(name) || listed.has(name)) continue;
     if (isIdentity(name) || name === 'host') continue;
-    headers[name] = value;
+    headers[name] = name === 'sec-websocket-protocol' ? protocolsWithoutToken(String(value)) : value;
   }
   const before = incoming['x-forwarded-for'];
   if (forwarded.address) headers['x-forwarded-for'] = [before, forwarded.address].flat().filter(Boolean).join(', ');

@@ -5,6 +5,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import { badRequestError, failure, forbiddenError, isStatusError } from '../../../kube/status.ts';
 import type { Admission } from '../admission/chain.ts';
 import { goHttpError } from '../admission/webhook/go-http-error.ts';
+import { protocolsWithoutToken } from '../auth/authentication/web-socket-token.ts';
 import type { Authorizer } from '../auth/user.ts';
 import { attributesOf } from '../chain/chain.ts';
 import type { RequestHandler } from '../chain/dispatch.ts';
@@ -77,6 +78,9 @@ export class NodeProxy {
     if (info.group !== '' || info.resource !== 'pods' || (COMMANDS[info.subresource] === undefined && info.subresource !== 'portforward')) {
       throw badRequestError('this path does not speak another protocol than HTTP');
     }
+    if (info.verb !== 'get' && info.verb !== 'create') {
+      throw failure('MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+    }
     const { node, path } = await this.#destination(request);
     const outgoing = await this.#connections.open(
       node,
@@ -143,6 +147,9 @@ function upgradeHeaders({ headers, socket }: IncomingMessage): Record<string, st
   const forwarded: Record<string, string | string[]> = { connection: 'Upgrade', upgrade: headers.upgrade ?? '' };
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && (FORWARDED.includes(name) || name.startsWith('sec-websocket-'))) forwarded[name] = value;
+  }
+  if (headers['sec-websocket-protocol'] !== undefined) {
+    forwarded['sec-websocket-protocol'] = protocolsWithoutToken(headers['sec-websocket-protocol']);
   }
   if (socket.remoteAddress !== undefined) forwarded['x-forwarded-for'] = socket.remoteAddress;
   return forwarded;

@@ -16,3 +16,12 @@ export function webSocketToken(headers: Headers): string | undefined {
   if (token === '' || token.includes('\ufffd')) throw new Error('invalid base64.bearer.authorization token encoding');
   return token;
 }
+
+/** The protocols of a WebSocket without the token: no server behind this one may see it. */
+export function protocolsWithoutToken(protocols: string): string {
+  return protocols
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => !protocol.startsWith(TOKEN_PROTOCOL_PREFIX))
+    .join(', ');
+}

@@ -5,6 +5,7 @@ import { authenticationConfigMap } from '../engine/apiserver/aggregator/authenti
 import type { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
 import { ensureFields, ensureObjects, kubernetesEndpoints, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
 import { bootstrapObjects } from '../engine/apiserver/builtin/index.ts';
+import { KUBERNETES_SERVICE_ADDRESS } from '../engine/apiserver/builtin/bootstrap.ts';
 import { ensureBootstrapPolicy } from '../engine/apiserver/auth/bootstrap/bootstrap-policy.ts';
 import { TokenSecrets } from '../engine/apiserver/auth/token-secrets.ts';
 import { Listener } from '../engine/apiserver/http/listener.ts';
@@ -13,14 +14,16 @@ import { inProcessHandler } from '../engine/apiserver/in-process.ts';
 import type { ApiServer, ServerFoundation } from '../engine/apiserver/server.ts';
 import { openStore } from '../engine/store/durable-store.ts';
 import { createSealer } from '../engine/store/sealer.ts';
-import { createClient } from '../client/client.ts';
+import { createClient, type Client } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
 import { startControllers } from '../engine/controllers/start-controllers.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
+import type { KubeObject } from '../kube/object.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
+import { runsOnDemand } from './runs-on-demand.ts';
 import { assembleServer, type AssembledServer } from './assemble-server.ts';
 import { kubeconfigPath } from './data-directory.ts';
 import type { NodeSettings, NodeSupervisor } from './node-supervisor.ts';
@@ -34,6 +37,8 @@ export interface EngineOptions {
   version: string;
   /** Runs Pods on this machine; absent: there is no node. */
   node?: NodeSettings;
+  /** The definitions of the areas' Kinds; absent: the engine is a plain Kubernetes. */
+  areas?: () => KubeObject[];
   log: Log;
 }
 
@@ -58,7 +63,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const started = performance.now();
   const { data, log } = options;
   const isNew = !existsSync(join(data, 'store'));
-  const pki = await ensurePki(join(data, 'pki'), { addresses: [options.address], clock: realClock });
+  const pki = await ensurePki(join(data, 'pki'), { addresses: [options.address, KUBERNETES_SERVICE_ADDRESS], clock: realClock });
   const store = await openStore(join(data, 'store'), {
     sealing: {
       prefixes: ['core/secrets/'],
@@ -119,8 +124,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
     const node = options.node && (await superviseNode(options, options.node, url, server, foundation, pki));
-    const controllers = startBuiltInControllers(server, foundation, pki, log, node);
+    const controllers = startBuiltInControllers(server, foundation, pki, log, node, options.areas !== undefined);
     closers.push(() => controllers.stop());
+    if (options.areas) {
+      const { installAreas } = await import('./areas.ts');
+      await installAreas(clientOf(server, { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] }), options.areas());
+    }
     if (node) {
       closers.push(() => node.stop());
       await node.start();
@@ -196,21 +205,33 @@ async function superviseNode(
     import('./node-supervisor.ts'),
     import('../engine/node/registration/node-rights.ts'),
   ]);
-  const clientAs = (user: { name: string; groups: string[] }) => createClient(createInMemoryTransport(inProcessHandler(server, user)));
+  const clientAs = (user: { name: string; groups: string[] }) => clientOf(server, user);
   const node = new Supervisor({ data, address, version, log, settings, url, pki, client: (name) => clientAs(nodeUser(name)) });
   await ensureObjects(objects, withResources(core.catalog, nodeRights(node.name)));
   return node;
 }
 
+function clientOf(server: ApiServer, user: { name: string; groups: string[] }): Client {
+  return createClient(createInMemoryTransport(inProcessHandler(server, user)));
+}
+
 /** They come in through the same chain as everybody else, as users of their own. */
-function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundation, pki: Pki, log: Log, node: NodeSupervisor | undefined) {
+function startBuiltInControllers(
+  server: ApiServer,
+  { metrics }: ServerFoundation,
+  pki: Pki,
+  log: Log,
+  node: NodeSupervisor | undefined,
+  withAreas: boolean,
+) {
   const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
   const scheduler: OnDemand = {
-    resources: ['/nodes', '/pods'],
+    // Nodes alone give it nothing to do.
+    resources: ['/pods'],
     async load() {
       const { startScheduler } = await import('../engine/scheduler/start-scheduler.ts');
       const schedulerUser = { name: 'system:kube-scheduler', groups: ['system:authenticated'] };
-      const client = createClient(createInMemoryTransport(inProcessHandler(server, schedulerUser)));
+      const client = clientOf(server, schedulerUser);
       return (environment) => startScheduler({ ...environment, client });
     },
   };
@@ -218,9 +239,10 @@ function startBuiltInControllers(server: ApiServer, { metrics }: ServerFoundatio
     resources: ['/pods'],
     load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
   };
+  const runs = runsOnDemand((own) => clientOf(server, own));
   return startControllers({
-    onDemand: node ? [scheduler, agent] : [scheduler],
-    client: createClient(createInMemoryTransport(inProcessHandler(server, user))),
+    onDemand: [scheduler, ...(node ? [agent] : []), ...(withAreas ? [runs] : [])],
+    client: clientOf(server, user),
     clock: realClock,
     log,
     metrics,

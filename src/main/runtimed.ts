@@ -41,16 +41,24 @@ async function main(flags: Flags): Promise<void> {
     clock: realClock,
     log,
   });
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= runtimed.stop(Number(flags.drainSeconds) * 1000));
   serve(flags.healthProbeBindAddress, async (path) => {
     if (path === '/healthz') return { status: 200, text: 'ok\n' };
+    if (path === '/drained') {
+      // Asked by the hook that keeps the Runtime Server alive for as long as there are Runs.
+      await stop();
+      return { status: 200, text: 'drained\n' };
+    }
     const { ready, message } = await runtimed.isReady();
     return path === '/readyz' ? { status: ready ? 200 : 503, text: `${message}\n` } : { status: 404, text: 'not found\n' };
   });
   serve(flags.metricsBindAddress, async () => ({ status: 200, text: metrics.expose() }));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
-      runtimed.stop(Number(flags.drainSeconds) * 1000).then(
-        () => process.exit(0),
+      stop().then(
+        // A moment for the answer to whoever waits for the last Run.
+        () => setTimeout(() => process.exit(0), 100),
         () => process.exit(1),
       );
     });

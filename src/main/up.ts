@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { startEngine, type Engine } from './engine.ts';
+import { builtDefinitions } from './areas.ts';
 import { kubeconfigPath } from './data-directory.ts';
 import type { NodeMode, NodeSettings } from './node-supervisor.ts';
 import { productVersion } from './product-version.ts';
@@ -38,6 +39,7 @@ export async function up(options: UpOptions): Promise<void> {
     port,
     fallBackToFreePort: options.port === undefined,
     version: productVersion(),
+    areas: builtDefinitions,
     node,
     log,
   }).catch((error: unknown) => {

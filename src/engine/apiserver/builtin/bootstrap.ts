@@ -9,11 +9,18 @@ export interface BootstrapOptions {
   clusterIp?: string;
 }
 
+/** Where Pods find the API server. */
+export const KUBERNETES_SERVICE_ADDRESS = '10.0.0.1';
+
 /**
  * What a fresh kube-apiserver makes for itself besides RBAC policy, in the order in which to make it: the namespaces, its own Service,
  * priority levels and flow schemas, the range of Services, the system's priority classes.
  */
-export function bootstrapObjects({ port, clusterIpRange = '10.0.0.0/24', clusterIp = '10.0.0.1' }: BootstrapOptions): KubeObject[] {
+export function bootstrapObjects({
+  port,
+  clusterIpRange = '10.0.0.0/24',
+  clusterIp = KUBERNETES_SERVICE_ADDRESS,
+}: BootstrapOptions): KubeObject[] {
   const objects = readRecordedJson('bootstrap.json') as KubeObject[];
   for (const { kind, spec } of objects) {
     if (kind === 'Service') {

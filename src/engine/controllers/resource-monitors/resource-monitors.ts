@@ -18,8 +18,9 @@ export interface MonitorListener {
 }
 
 const IGNORED = new Set(['/events', 'events.k8s.io/events']);
+const CUSTOM = 'apiextensions.k8s.io/customresourcedefinitions';
 /** Changes of these say that other resources may have come or gone. */
-const DEFINING = new Set(['apiextensions.k8s.io/customresourcedefinitions', 'apiregistration.k8s.io/apiservices']);
+const DEFINING = new Set([CUSTOM, 'apiregistration.k8s.io/apiservices']);
 const REDISCOVER_AFTER_MS = 100;
 /** A new definition is served a moment after it was written; nothing tells when, so the answer is asked for once more. */
 const REDISCOVER_AGAIN_AFTER_MS = 2000;
@@ -80,11 +81,14 @@ export class ResourceMonitors implements Running {
   }
 
   #rediscover(): void {
-    this.#discovering = this.#discover().catch((error: unknown) => {
-      if (this.#stop.signal.aborted) return;
-      this.#environment.log.warn('cannot discover resources, will try again', { error });
-      this.#scheduleDiscovery(RETRY_DISCOVERY_MS);
-    });
+    // One after the other: what an earlier answer says must not undo what a later one did.
+    this.#discovering = this.#discovering
+      .then(() => this.#discover())
+      .catch((error: unknown) => {
+        if (this.#stop.signal.aborted) return;
+        this.#environment.log.warn('cannot discover resources, will try again', { error });
+        this.#scheduleDiscovery(RETRY_DISCOVERY_MS);
+      });
   }
 
   async #discover(): Promise<void> {
@@ -133,7 +137,11 @@ export class ResourceMonitors implements Running {
         listBegins: () => {
           for (const listener of this.#listeners) listener.listBegins?.(resource);
         },
-        listed: observed,
+        listed: (object) => {
+          // Defined after the discovery and before this list.
+          if (id === CUSTOM && !this.#isKnown(object.metadata.name!)) definitionChanged();
+          observed(object);
+        },
         unlisted: deleted,
         listEnds: () => {
           for (const listener of this.#listeners) listener.listEnds?.(resource);
@@ -146,6 +154,12 @@ export class ResourceMonitors implements Running {
       },
     );
     this.#monitors.set(id, { version: resource.version, abort: () => stop.abort(), running: reflector.run(stop.signal) });
+  }
+
+  /** Whether the resource that a definition, named `<plural>.<group>`, is about has been discovered. */
+  #isKnown(definition: string): boolean {
+    const dot = definition.indexOf('.');
+    return this.#byName.has(`${definition.slice(dot + 1)}/${definition.slice(0, dot)}`);
   }
 
   #end(id: string, monitor: Monitor): void {

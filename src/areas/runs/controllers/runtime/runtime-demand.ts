@@ -18,7 +18,7 @@ export class RuntimeDemand {
     this.#runsOf = runsOf;
   }
 
-  replicas(runtime: Runtime, current: number): { replicas: number; queued: number; active: number; quietMs?: number } {
+  replicas(runtime: Runtime, current: number, ready: number): { replicas: number; queued: number; active: number; quietMs?: number } {
     const now = this.#clock.now();
     const runs = this.#runsOf(runtime.metadata.namespace!, runtime.metadata.name!);
     const waiting = runs.filter((run) => phaseOf(run) === 'Pending');
@@ -35,6 +35,7 @@ export class RuntimeDemand {
       active,
       oldestWaitSeconds: (now - oldest) / 1000,
       idleSeconds: (quietMs ?? 0) / 1000,
+      starting: Math.max(0, current - ready),
       placesPerPod: places,
     });
     // One Pod went: the next waits its own while.

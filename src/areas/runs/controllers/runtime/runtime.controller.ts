@@ -27,7 +27,10 @@ export function runtimeController(environment: RunsEnvironment): Controller {
   pods.addIndex('runtime', (pod) => [toKey(pod.metadata.namespace, pod.metadata.labels![RUNTIME_LABEL])]);
   const demand = new RuntimeDemand(clock, (namespace, runtime) => runs.byIndex('runtime', toKey(namespace, runtime)));
   const deploymentOf = (runtime: Runtime): Json => deployments.find(runtime.metadata.namespace, deploymentName(runtime.metadata.name!));
-  const sizeOf = (runtime: Runtime) => demand.replicas(runtime, deploymentOf(runtime)?.spec.replicas ?? 0);
+  const sizeOf = (runtime: Runtime) => {
+    const { spec, status } = deploymentOf(runtime) ?? {};
+    return demand.replicas(runtime, spec?.replicas ?? 0, status?.readyReplicas ?? 0);
+  };
 
   const reconcile = stepReconciler<Runtime>({
     clock,

@@ -4,6 +4,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { done, waiting } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import { deploymentName, roleBindingName, RUNTIMED_ROLE, serviceAccountOf } from './model/names.ts';
+import { RUNTIMED_RULES } from './runtimed-rules.ts';
 import { ownerOf, runtimeDeployment, type RuntimeSettings } from './model/runtime-deployment.ts';
 
 export interface RuntimePorts {
@@ -28,7 +29,12 @@ function accountReady({ apply }: RuntimePorts): Step<Runtime> {
     async run({ metadata: { namespace }, ...runtime }) {
       const name = serviceAccountOf(runtime as Runtime);
       if (name === RUNTIMED_ROLE) await apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } });
-      await apply({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: RUNTIMED_ROLE, namespace }, rules: RULES });
+      await apply({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: RUNTIMED_ROLE, namespace },
+        rules: RUNTIMED_RULES,
+      });
       await apply({
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'RoleBinding',
@@ -40,17 +46,6 @@ function accountReady({ apply }: RuntimePorts): Step<Runtime> {
     },
   };
 }
-
-/** What runtimed does: takes Runs, says how they are, reads what they refer to, keeps their logs. */
-const RULES = [
-  { apiGroups: ['kruntimes.io'], resources: ['runs'], verbs: ['get', 'list', 'watch', 'update', 'patch'] },
-  { apiGroups: ['kruntimes.io'], resources: ['runs/status'], verbs: ['get', 'update', 'patch'] },
-  { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
-  { apiGroups: [''], resources: ['pods/status'], verbs: ['get', 'patch'] },
-  { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch'] },
-  { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
-  { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-];
 
 function networkIsolated({ apply }: RuntimePorts): Step<Runtime> {
   return {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Runtime, RuntimeSpec } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { desiredReplicas, type Demand } from './desired-replicas.ts';
 
-const idle: Demand = { queued: 0, active: 0, oldestWaitSeconds: 0, idleSeconds: 0, placesPerPod: 2 };
+const idle: Demand = { queued: 0, active: 0, oldestWaitSeconds: 0, idleSeconds: 0, starting: 0, placesPerPod: 2 };
 
 function aRuntime(spec: Partial<RuntimeSpec>): Runtime {
   return {
@@ -24,6 +24,7 @@ describe('desiredReplicas', () => {
     ['a longer queue brings more', scaled, 1, { queued: 9 }, 3],
     ['never above the maximum', scaled, 1, { queued: 900 }, 5],
     ['a long wait brings one more', scaled, 1, { queued: 1, oldestWaitSeconds: 6 }, 2],
+    ['not while some still start', scaled, 1, { queued: 90, oldestWaitSeconds: 60, starting: 1 }, 1],
     ['from nothing at the first Run', { autoscaling: { minReplicas: 0, maxReplicas: 5 } }, 0, { queued: 1 }, 1],
     ['nothing stays nothing', { autoscaling: { minReplicas: 0, maxReplicas: 5 } }, 0, {}, 0],
     ['down one by one after a while', scaled, 4, { idleSeconds: 300 }, 3],

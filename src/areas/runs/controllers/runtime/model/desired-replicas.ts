@@ -9,6 +9,8 @@ export interface Demand {
   oldestWaitSeconds: number;
   /** How long there was nothing to do with fewer replicas. */
   idleSeconds: number;
+  /** Pods that were asked for and do not take Runs yet: more of them would not come sooner. */
+  starting: number;
   /** Runs that one Pod takes. */
   placesPerPod: number;
 }
@@ -19,6 +21,7 @@ export function desiredReplicas(runtime: Runtime, current: number, demand: Deman
   if (autoscaling === undefined) return replicas;
   const { minReplicas = 1, maxReplicas, targetQueuedRuns = 4, targetWaitSeconds = 5, scaleDownDelaySeconds = 300 } = autoscaling;
   const within = (count: number) => Math.min(maxReplicas, Math.max(minReplicas, count));
+  if (demand.queued > 0 && demand.starting > 0) return within(current);
   if (demand.queued > 0) {
     const byQueue = current + Math.floor(demand.queued / targetQueuedRuns);
     const byWait = demand.oldestWaitSeconds >= targetWaitSeconds || current === 0 ? current + 1 : current;

@@ -33,6 +33,7 @@ const HARDENED = {
   readOnlyRootFilesystem: true,
   runAsNonRoot: true,
   runAsUser: USER,
+  runAsGroup: USER,
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
   seccompProfile: { type: 'RuntimeDefault' },
@@ -110,7 +111,7 @@ function runtimeContainer(runtime: Runtime, author: Json): Json {
   const variables = POD_VARIABLES.filter(({ name }) => !has(author.env, 'name', name));
   return {
     livenessProbe: { tcpSocket: { port }, initialDelaySeconds: 5, periodSeconds: 10 },
-    readinessProbe: { tcpSocket: { port }, initialDelaySeconds: 0, periodSeconds: 5 },
+    readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
     securityContext: HARDENED,
     resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '2', memory: '2Gi' } },
     // Goes only when runtimed has seen the last Run end.
@@ -125,7 +126,7 @@ function runtimeContainer(runtime: Runtime, author: Json): Json {
 
 function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
   const { isolation, network } = runtime.spec;
-  const health = (path: string) => ({ httpGet: { path, port: RUNTIMED_HEALTH_PORT }, periodSeconds: 5 });
+  const health = (path: string) => ({ httpGet: { path, port: RUNTIMED_HEALTH_PORT }, periodSeconds: 1 });
   return {
     name: RUNTIMED_CONTAINER,
     image: runtime.spec.daemonImage ?? settings.runtimedImage,
@@ -141,7 +142,7 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
     ],
     env: POD_VARIABLES,
     ports: [{ name: 'health', containerPort: RUNTIMED_HEALTH_PORT }],
-    livenessProbe: { ...health('/healthz'), periodSeconds: 10 },
+    livenessProbe: { ...health('/healthz'), initialDelaySeconds: 5, periodSeconds: 10 },
     readinessProbe: health('/readyz'),
     securityContext: HARDENED,
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },

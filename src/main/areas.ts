@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { builtInRuntimes } from '../areas/runs/built-in-runtimes.ts';
+import { runsRights } from '../areas/runs/runs-rights.ts';
+import { RuntimeKind } from '../api/kruntimes.io/v1alpha1/runtime.ts';
+import type { Client } from '../client/client.ts';
+import { ClusterRole, ClusterRoleBinding, CustomResourceDefinition } from '../client/kinds.ts';
+import { isConditionTrue } from '../kube/conditions.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { isStatusError } from '../kube/status.ts';
+
+/** What made a definition, so that a start with the same ones writes nothing. */
+const HASH_ANNOTATION = 'tenantry.dev/definition-hash';
+
+/** The definitions that the build made of src/api. */
+export function builtDefinitions(): KubeObject[] {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const folder = [join(here, 'crds'), join(here, '../crds')].find(existsSync) ?? resolve(here, '../../dist/crds');
+  return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as KubeObject);
+}
+
+/** Makes the Kinds of the areas known, their rights, and, the first time, the Runtimes that come with the engine. */
+export async function installAreas(client: Client, definitions: KubeObject[]): Promise<void> {
+  const written = await Promise.all(definitions.map((definition) => installDefinition(client, definition)));
+  if (!written.includes('created') && !written.includes('updated')) return;
+  await Promise.all(runsRights().map((object) => installRights(client, object)));
+  if (!written.includes('created')) return;
+  await Promise.all(builtInRuntimes().map((runtime) => createOnceServed(client, runtime)));
+}
+
+async function installDefinition(client: Client, definition: KubeObject): Promise<'created' | 'updated' | 'same'> {
+  const resource = client.resource(CustomResourceDefinition);
+  const name = definition.metadata.name!;
+  const hash = createHash('sha256').update(JSON.stringify(definition)).digest('hex').slice(0, 16);
+  const wanted = { ...definition, metadata: { ...definition.metadata, annotations: { [HASH_ANNOTATION]: hash } } };
+  try {
+    const existing = await resource.get(name);
+    if (existing.metadata.annotations?.[HASH_ANNOTATION] === hash) return 'same';
+    await resource.apply(wanted, { fieldManager: 'tenantry', force: true });
+    return 'updated';
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error;
+  }
+  const created = await resource.create(wanted);
+  if (isConditionTrue(created.status?.conditions, 'Established')) return 'created';
+  for await (const update of resource.watch({
+    fieldSelector: `metadata.name=${name}`,
+    resourceVersion: created.metadata.resourceVersion,
+  })) {
+    if ('object' in update && isConditionTrue(update.object.status?.conditions, 'Established')) break;
+  }
+  return 'created';
+}
+
+async function installRights(client: Client, object: KubeObject): Promise<void> {
+  const kind = object.kind === 'ClusterRole' ? ClusterRole : ClusterRoleBinding;
+  await client.resource(kind).apply(object, { fieldManager: 'tenantry', force: true });
+}
+
+async function createOnceServed(client: Client, runtime: KubeObject): Promise<void> {
+  try {
+    await client.resource(RuntimeKind, runtime.metadata.namespace).create(runtime);
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error;
+  }
+}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EndpointSlice, Lease, Namespace, Node, Pod, Service } from '../../../src/client/kinds.ts';
+import { EndpointSlice, Event, Lease, Namespace, Node, Pod, Service } from '../../../src/client/kinds.ts';
 import type { Environment, Running } from '../../../src/engine/controllers/environment.ts';
 import { nodeLifecycleController } from '../../../src/engine/controllers/node-lifecycle/node-lifecycle.controller.ts';
 import { podGcController } from '../../../src/engine/controllers/pod-gc/pod-gc.controller.ts';
@@ -162,4 +162,19 @@ test('a Service has a slice with the Pods that it selects, and follows them', as
 
 test('nothing had to be warned about', () => {
   expect(engine.warnings).toEqual([]);
+});
+
+test('what happens to nodes is told in the words of Kubernetes', async () => {
+  const { items } = await eventually(
+    () => engine.client.resource(Event, 'default').listAll(),
+    (list) => list.items.some(({ reason }) => reason === 'RemovingNode'),
+  );
+  const told = items.filter(({ reportingController }) => reportingController === 'test').map(({ reason, note }) => `${reason}: ${note}`);
+  expect(told).toEqual(
+    expect.arrayContaining([
+      'RegisteredNode: Node quiet event: Registered Node quiet in Controller',
+      'NodeNotReady: Node quiet status is now: NodeNotReady',
+      'RemovingNode: Node leaving event: Removing Node leaving from Controller',
+    ]),
+  );
 });

@@ -57,7 +57,9 @@ export function nodeLifecycleController(environment: Environment): Running {
     const { name, resourceVersion } = node.metadata;
     const patch = { metadata: { resourceVersion }, status: { conditions } };
     const written = await client.resource(Node).status.patch(name!, { type: 'merge', patch }, { signal });
-    events.record(node, { type: 'Normal', reason: 'NodeNotReady', message: `Node ${name} status is now: NodeNotReady` });
+    if (readyStatus(node) === 'True') {
+      events.record(node, { type: 'Normal', reason: 'NodeNotReady', message: `Node ${name} status is now: NodeNotReady` });
+    }
     return written;
   };
 
@@ -76,6 +78,8 @@ export function nodeLifecycleController(environment: Environment): Running {
     }
   };
 
+  const nodeEvent = (node: NodeObject, reason: string, message: string): void =>
+    events.record(node, { type: 'Normal', reason, message: `Node ${node.metadata.name} event: ${message}` });
   const hear = (name: string): void => void heard.set(name, clock.monotonic());
   return controller
     .watch(nodes, (change) => {
@@ -83,9 +87,11 @@ export function nodeLifecycleController(environment: Environment): Running {
       if (change.type === 'deleted') {
         heard.delete(name!);
         wereReady.delete(name!);
-        events.record(change.object, { type: 'Normal', reason: 'RemovingNode', message: `Removing Node ${name} from Controller` });
-      } else if (change.type === 'added') hear(name!);
-      else if (heartbeat(change.object) !== heartbeat(change.previous)) hear(name!);
+        nodeEvent(change.object, 'RemovingNode', `Removing Node ${name} from Controller`);
+      } else if (change.type === 'added') {
+        hear(name!);
+        nodeEvent(change.object, 'RegisteredNode', `Registered Node ${name} in Controller`);
+      } else if (heartbeat(change.object) !== heartbeat(change.previous)) hear(name!);
       return [name!];
     })
     .watch(leases, (change) => {

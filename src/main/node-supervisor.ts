@@ -195,7 +195,11 @@ export class NodeSupervisor {
 
   #spawn(args: string[]): ChildProcess {
     const { log } = this.#options;
-    const agent = spawn(process.execPath, [...AGENT_FLAGS, agentProgram(), ...args], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const agent = spawn(process.execPath, [...AGENT_FLAGS, agentProgram(), ...args], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      // Ctrl-C is for us: it must not reach the agent's helpers in the middle of their work.
+      detached: true,
+    });
     const startedAt = realClock.monotonic();
     this.#agent = agent;
     // From here on the agent tells how the node is; when it cannot, nobody should pretend.

@@ -24,8 +24,6 @@ import { productVersion } from './product-version.ts';
 // as they are.
 process.on('disconnect', () => process.exit(0));
 if (process.connected === false) process.exit(0);
-// Ctrl-C reaches the whole group of processes: what it means is for `up` to say.
-process.on('SIGINT', () => {});
 
 /** The node agent: runs the Pods of one node. Started by `up` with everything it has to know, never by a user. */
 const flags = parseArgs({
@@ -148,17 +146,24 @@ function followSupervisor(running: Agent, agentLog: Log): void {
   const stop = async (keepPods: boolean): Promise<void> => {
     if (stopping) return;
     stopping = true;
-    try {
-      await running.stop({ keepPods });
-      await nodeServer?.close();
-      await informers.stop();
-      await client.close();
-      shim.close({ endIfIdle: true });
-    } catch (error) {
-      agentLog.error('cannot stop the node as it should be', { error });
-      process.exit(1);
+    let exitCode = 0;
+    const steps = [
+      () => running.stop({ keepPods }),
+      () => nodeServer?.close(),
+      () => informers.stop(),
+      () => client.close(),
+      () => shim.close({ endIfIdle: true }),
+    ];
+    // Whatever fails, the rest is undone.
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        agentLog.error('cannot stop the node as it should be', { error });
+        exitCode = 1;
+      }
     }
-    process.exit(0);
+    process.exit(exitCode);
   };
   process.on('message', (message: SupervisorMessage) => void stop(message.keepPods));
   process.on('SIGTERM', () => {

@@ -10,7 +10,7 @@ import { isWithin, SYSTEM_FOLDERS, SYSTEM_SETTINGS } from './model/visible-paths
 /** What one container has on disk. */
 export interface ContainerFolder {
   folder: string;
-  /** For the outer shell; readable by nobody else. */
+  /** A script for the inner shell; readable by nobody but the container's user. */
   environment: string;
   temporary: string;
   sharedMemory: string;
@@ -47,9 +47,10 @@ export async function makeContainerFolder(
     ...[place.temporary, place.sharedMemory].map(async (path) => {
       await mkdir(path, { recursive: true });
       await chmod(path, 0o1777);
-      if (user !== undefined) await chown(path, user.uid, user.gid);
     }),
   ]);
+  if (user === undefined) return;
+  await Promise.all([place.environment, place.temporary, place.sharedMemory].map((path) => chown(path, user.uid, user.gid)));
 }
 
 /** Two volumes may lie within each other: what would be inside another volume is found there, not linked into it. */

@@ -4,7 +4,7 @@ import { commandLine, environment } from '../oci/model/command.ts';
 import { refuseRoot } from '../oci/model/user.ts';
 import type { ContainerFolder } from './container-folder.ts';
 import { sandboxCommand, type SystemPath } from './model/bubblewrap.ts';
-import { dropPrivileges, enterNetwork, enterSandbox, innerShell, leadTerminal, outerShell } from './model/command-chain.ts';
+import { commandChain, dropPrivileges, enterNetwork, enterSandbox, leadTerminal } from './model/command-chain.ts';
 import { containerUser, type ContainerUser } from './model/container-user.ts';
 import { insideSandbox, withoutSandbox, type ToMachine } from './model/visible-paths.ts';
 import type { SandboxTools } from './sandbox-tools.ts';
@@ -117,8 +117,12 @@ export function startCommand(plan: ContainerPlan, surroundings: Surroundings, te
         });
   const drop = user === undefined ? [] : dropPrivileges(tools.setpriv!, user);
   const lead = leadsTerminal(tools, terminal) ? leadTerminal(tools.setsid!) : [];
-  const inner = innerShell({ ...shellOf(plan, surroundings), saysWhenReady: true, command: commandOf(plan, surroundings, plan.command) });
-  return outerShell(folder.environment, cgroupFiles, [...network, ...sandbox, ...drop, ...lead, ...inner]);
+  return commandChain({
+    environmentFile: folder.environment,
+    cgroupFiles,
+    tools: [...network, ...sandbox, ...drop, ...lead],
+    inner: { ...shellOf(plan, surroundings), saysWhenReady: true, command: commandOf(plan, surroundings, plan.command) },
+  });
 }
 
 /** @param main the container's main process, as the machine numbers it */
@@ -132,8 +136,12 @@ export function execCommand(plan: ContainerPlan, surroundings: Surroundings, mai
       : enterSandbox(tools.nsenter!, main, { ownUserNamespace: apparentUser !== undefined, network: networkNamespace !== undefined });
   const drop = user === undefined ? [] : dropPrivileges(tools.setpriv!, user);
   const lead = leadsTerminal(tools, terminal) ? leadTerminal(tools.setsid!) : [];
-  const inner = innerShell({ ...shellOf(plan, surroundings), saysWhenReady: false, command: commandOf(plan, surroundings, command) });
-  return outerShell(folder.environment, cgroupFiles, [...enter, ...drop, ...lead, ...inner]);
+  return commandChain({
+    environmentFile: folder.environment,
+    cgroupFiles,
+    tools: [...enter, ...drop, ...lead],
+    inner: { ...shellOf(plan, surroundings), saysWhenReady: false, command: commandOf(plan, surroundings, command) },
+  });
 }
 
 function shellOf(plan: ContainerPlan, surroundings: Surroundings) {

@@ -1,3 +1,4 @@
+import { quoted } from './environment-script.ts';
 import { limitScript, type ProcessLimits } from './resource-limits.ts';
 import type { ContainerUser } from './container-user.ts';
 
@@ -6,11 +7,16 @@ import type { ContainerUser } from './container-user.ts';
  * the sandbox, the inner shell, the program. Descriptor 3 is where it says that it is ready, 4 the environment.
  */
 
-/** Opens the environment while it still may, and joins the container's cgroup (any number of files between `--`). */
+/** Opens the environment while it still sees it, and joins the container's cgroup (any number of files before `--`). */
 const OUTER = 'exec 4<"$1"; shift; while [ "$1" != -- ]; do echo $$ > "$1" || exit 1; shift; done; shift; exec "$@"';
 
-export function outerShell(environmentFile: string, cgroupFiles: readonly string[], rest: string[]): string[] {
-  return ['/bin/sh', '-c', OUTER, 'tenantry', environmentFile, ...cgroupFiles, '--', ...rest];
+export interface Chain {
+  /** A script for the inner shell, which belongs to the container's user. */
+  environmentFile: string;
+  cgroupFiles: readonly string[];
+  /** What makes or enters the sandbox; empty when there is none. */
+  tools: string[];
+  inner: InnerShell;
 }
 
 export interface InnerShell {
@@ -21,12 +27,18 @@ export interface InnerShell {
   command: string[];
 }
 
-export function innerShell({ limits, workingDir, saysWhenReady, command }: InnerShell): string[] {
+export function commandChain({ environmentFile, cgroupFiles, tools, inner }: Chain): string[] {
+  // With nothing in between, one shell is enough: every program on the way costs a millisecond.
+  if (tools.length === 0 && cgroupFiles.length === 0) return innerShell(inner, environmentFile);
+  const rest = [...tools, ...innerShell(inner, '/proc/self/fd/4')];
+  return ['/bin/sh', '-c', OUTER, 'tenantry', environmentFile, ...cgroupFiles, '--', ...rest];
+}
+
+function innerShell({ limits, workingDir, saysWhenReady, command }: InnerShell, environment: string): string[] {
   const script = [
     limitScript(limits),
     'cd -- "$1" || exit 1; shift',
-    // Read through the descriptor: the file itself belongs to somebody else by now.
-    'script=$(cat <&4); exec 4<&-; eval "unset script; $script"',
+    `. ${quoted(environment)}; exec 4<&-`,
     ...(saysWhenReady ? ['echo >&3; exec 3>&-'] : []),
     'exec "$@"',
   ].join('; ');

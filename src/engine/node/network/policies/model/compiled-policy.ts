@@ -9,8 +9,9 @@ export type Protocol = 'tcp' | 'udp' | 'sctp';
 /** Pods by their labels and those of their namespace. Two policies that say the same share one. */
 export interface PeerSelector {
   id: string;
-  /** Only Pods of this namespace; absent: of the namespaces that `namespaces` selects. */
+  /** Only Pods of this namespace. */
   namespace?: string;
+  /** Only Pods of the namespaces with these labels. */
   namespaces?: LabelMatcher;
   pods: LabelMatcher;
 }
@@ -77,11 +78,8 @@ function selectorId(namespace: string, namespaces: string, pods: LabelMatcher): 
   return JSON.stringify([namespace, namespaces, pods.toString()]);
 }
 
-/** All Pods of all namespaces. */
-export const EVERY_POD: PeerSelector = (() => {
-  const all = labelSelectorMatcher({});
-  return { id: selectorId('', '', all), namespaces: all, pods: all };
-})();
+/** All Pods, also those of namespaces that are not known yet. */
+export const EVERY_POD: PeerSelector = { id: 'every Pod', pods: labelSelectorMatcher({}) };
 
 function compileBlock(text: string, exceptions: string[]): Peer[] {
   const cidr = parseCidr(text);

@@ -82,11 +82,7 @@ export class NodeProxy {
       throw failure('MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
     }
     const { node, path } = await this.#destination(request);
-    const outgoing = await this.#connections.open(
-      node,
-      { method: raw.method ?? 'GET', path, headers: upgradeHeaders(raw) },
-      { leavesHttp: true },
-    );
+    const outgoing = await this.#connections.open(node, { method: raw.method ?? 'GET', path, headers: upgradeHeaders(raw) });
     try {
       return await relayUpgrade(outgoing, socket, head);
     } catch (error) {

@@ -18,15 +18,11 @@ export async function dialThroughNode(
   port: number,
   clock: Clock,
 ): Promise<Duplex> {
-  const outgoing = await connections.open(
-    nodeOf(reader, pod),
-    {
-      method: 'POST',
-      path: podPath('portForward', pod),
-      headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': PROTOCOL },
-    },
-    { leavesHttp: true },
-  );
+  const outgoing = await connections.open(nodeOf(reader, pod), {
+    method: 'POST',
+    path: podPath('portForward', pod),
+    headers: { connection: 'Upgrade', upgrade: 'SPDY/3.1', 'x-stream-protocol-version': PROTOCOL },
+  });
   const { socket, head } = await new Promise<{ socket: Duplex; head: Buffer }>((resolve, reject) => {
     outgoing.once('error', reject);
     outgoing.once('upgrade', (_answer: IncomingMessage, upgraded: Duplex, first: Buffer) => resolve({ socket: upgraded, head: first }));

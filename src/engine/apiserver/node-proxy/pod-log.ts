@@ -25,7 +25,7 @@ export async function answerLog(
   const node = findNode(reader, nodeName);
   const path = `${podPath('containerLogs', pod, container)}?${parameters.toString()}`;
   const unverified = query.get('insecureSkipTLSVerifyBackend') === 'true';
-  const outgoing = await connections.open(node, { method: 'GET', path, signal }, { unverified });
+  const outgoing = await connections.open(node, { method: 'GET', path, signal, unverified });
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve);
     outgoing.once('error', (error) => {

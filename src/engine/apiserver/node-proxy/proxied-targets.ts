@@ -12,7 +12,6 @@ import type { ObjectReader } from '../registry/objects.ts';
 import { admitConnection } from './connect-admission.ts';
 import type { ProxyQuery } from './connect-options.ts';
 import type { NodeConnections } from './node-connections.ts';
-import { dialThroughNode } from './node-tunnel.ts';
 import { proxiedAddress, type ProxiedAddress } from './proxied-address.ts';
 import { relayUpgrade } from '../http/relay.ts';
 
@@ -60,7 +59,7 @@ export class ProxiedTargets {
     headers.connection = 'Upgrade';
     headers.upgrade = raw.headers.upgrade ?? '';
     try {
-      return await relayUpgrade(await this.#send(address, raw.method ?? 'GET', pathOf(request.info, raw), headers, true), socket, head);
+      return await relayUpgrade(await this.#send(address, raw.method ?? 'GET', pathOf(request.info, raw), headers), socket, head);
     } catch (error) {
       throw unreachable(error, address);
     }
@@ -86,7 +85,7 @@ export class ProxiedTargets {
   async #forward(info: RequestInfo, address: ProxiedAddress, { request, response }: RawExchange): Promise<void> {
     const res = response as ServerResponse;
     try {
-      const outgoing = await this.#send(address, request.method ?? 'GET', pathOf(info, request), headersFor(request), false);
+      const outgoing = await this.#send(address, request.method ?? 'GET', pathOf(info, request), headersFor(request));
       const answer = await exchange(outgoing, request as IncomingMessage, res);
       if (answer === undefined) return;
       const headers = responseHeaders(answer.headers);
@@ -109,7 +108,7 @@ export class ProxiedTargets {
     if (method !== 'GET') throw badRequestError(`Cannot ${method} "${info.path}" from inside the process: only GET is passed on`);
     const path = `/${info.rest}${query.size === 0 ? '' : `?${query.toString()}`}`;
     try {
-      const outgoing = await this.#send(address, method, path, forwardedHeaders(headers, {}), false);
+      const outgoing = await this.#send(address, method, path, forwardedHeaders(headers, {}));
       const answer = await new Promise<IncomingMessage>((resolve, reject) => {
         outgoing.once('error', reject);
         outgoing.once('response', resolve);
@@ -123,14 +122,8 @@ export class ProxiedTargets {
     }
   }
 
-  async #send(
-    address: ProxiedAddress,
-    method: string,
-    path: string,
-    headers: Record<string, string | string[]>,
-    leavesHttp: boolean,
-  ): Promise<ClientRequest> {
-    const outgoing = await this.#request(address, method, path, headers, leavesHttp);
+  async #send(address: ProxiedAddress, method: string, path: string, headers: Record<string, string | string[]>): Promise<ClientRequest> {
+    const outgoing = await this.#request(address, method, path, headers);
     this.#open.add(outgoing);
     outgoing.once('close', () => this.#open.delete(outgoing));
     return outgoing;
@@ -141,12 +134,14 @@ export class ProxiedTargets {
     method: string,
     path: string,
     headers: Record<string, string | string[]>,
-    leavesHttp: boolean,
   ): Promise<ClientRequest> {
     const { connections, reader, clock } = this.#options;
-    if (address.kind === 'node') return connections.open(address.node, { method, path, headers }, { leavesHttp });
+    if (address.kind === 'node') return connections.open(address.node, { method, path, headers });
     const host = address.kind === 'address' ? address.host : (address.pod.status?.podIP as string);
-    const tunnel = address.kind === 'pod' ? await dialThroughNode(connections, reader, address.pod, address.port, clock) : undefined;
+    const tunnel =
+      address.kind === 'pod'
+        ? await (await import('./node-tunnel.ts')).dialThroughNode(connections, reader, address.pod, address.port, clock)
+        : undefined;
     const options = { method, path, headers, host, port: address.port, agent: false as const };
     if (!address.secure) {
       const { request } = await import('node:http');

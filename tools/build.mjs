@@ -44,3 +44,16 @@ for (const definition of customResourceDefinitions(core.components.schemas)) {
   writeFileSync(`dist/crds/${definition.metadata.name}.json`, JSON.stringify(definition));
 }
 rmSync(bundle);
+
+// The types of `import { runs } from 'tenantry'`: interfaces that stand alone, so the file is its own declaration.
+writeFileSync(
+  'dist/sdk.d.ts',
+  [
+    readFileSync('src/sdk/runs-api.ts', 'utf8'),
+    '/** Runs of the cluster that the options name; what they leave out is found as `krt` finds it. */',
+    'export declare function connect(options?: ClusterOptions): Runs;',
+    '/** Runs of the cluster and namespace that `krt` would use here. */',
+    'export declare const runs: Runs;',
+    '',
+  ].join('\n'),
+);

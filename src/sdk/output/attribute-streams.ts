@@ -1,0 +1,44 @@
+import type { OutputChunk } from '../runs-api.ts';
+import type { LogLine } from './log-lines.ts';
+
+/**
+ * What is kept of a Run's output does not say which stream each line was written to; its lines in the log do, but they leave out the
+ * empty ones. Together they give the output as it was written. @returns undefined when the two do not belong together
+ */
+export function attributeStreams(text: string, lines: readonly LogLine[]): OutputChunk[] | undefined {
+  const written = lines.filter(({ message }) => message !== '');
+  const chunks: OutputChunk[] = [];
+  let next = 0;
+  for (const piece of text.split(/(?<=\n)/)) {
+    const content = piece.endsWith('\n') ? piece.slice(0, -1) : piece;
+    if (content !== '') {
+      if (written[next]?.message !== content) return undefined;
+      next++;
+    }
+    // An empty line goes with the one before it.
+    append(chunks, content === '' ? (chunks.at(-1)?.stream ?? written[0]?.stream ?? 'stdout') : written[next - 1].stream, piece);
+  }
+  return next === written.length ? chunks : undefined;
+}
+
+function append(chunks: OutputChunk[], stream: OutputChunk['stream'], text: string): void {
+  const last = chunks.at(-1);
+  if (text === '') return;
+  if (last?.stream === stream) last.text += text;
+  else chunks.push({ stream, text });
+}
+
+/** What remains of the kept output after the lines that were shown. Nothing, when it is not clear where those end. */
+export function unshownPart(text: string, shown: { count: number; last: string }, isTruncated: boolean): string {
+  if (shown.count === 0) return text;
+  const pieces = text.split(/(?<=\n)/);
+  let seen = 0;
+  let end = -1;
+  for (const [index, piece] of pieces.entries()) {
+    const content = piece.endsWith('\n') ? piece.slice(0, -1) : piece;
+    if (content === '') continue;
+    seen++;
+    if (content === shown.last && (isTruncated || seen === shown.count)) end = index;
+  }
+  return end < 0 ? '' : pieces.slice(end + 1).join('');
+}

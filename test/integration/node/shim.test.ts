@@ -119,6 +119,13 @@ describe('start', () => {
     expect(await codeOf(shim.start(spec))).toBeUndefined();
   });
 
+  it('start joins one of the same id that is on its way', async () => {
+    const spec = shell('sleep 0.2; echo >&3; exec 3>&-; echo once; exec sleep 60', { saysWhenReady: true });
+    const [first, second] = await Promise.all([shim.start(spec), shim.start(spec)]);
+    expect(second).toEqual(first);
+    expect(await shim.list()).toHaveLength(1);
+  });
+
   it('start waits for a program that says when it is ready', async () => {
     const before = Date.now();
     await shim.start(shell('sleep 0.3; echo >&3; exec 3>&-; exec sleep 60', { saysWhenReady: true }));
@@ -323,6 +330,15 @@ describe('run', () => {
     for await (const piece of streams.stdout) bytes += (piece as Buffer).length;
     expect(bytes).toBe(3_000_000);
     expect(await streams.ended).toEqual({ exitCode: 0 });
+  });
+
+  it('the end of a run comes after everything it has said', async () => {
+    const streams = await shim.run(transient('head -c 200000 /dev/zero; head -c 200000 /dev/zero >&2'));
+    let bytes = 0;
+    streams.stdout.on('data', (piece: Buffer) => (bytes += piece.length));
+    streams.stderr!.on('data', (piece: Buffer) => (bytes += piece.length));
+    await streams.ended;
+    expect(bytes).toBe(400_000);
   });
 
   it('run takes input of any length', async () => {

@@ -78,6 +78,7 @@ function order({ pid }: ProcessUsage, leader: number): number {
 }
 
 async function allProcesses(): Promise<ProcessUsage[]> {
+  if (process.platform !== 'linux') return [];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   const found: ProcessUsage[] = [];
   for (let at = 0; at < pids.length; at += PER_TURN) {

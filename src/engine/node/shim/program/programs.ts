@@ -23,7 +23,9 @@ const GONE_POLLS = 200;
 /** All programs of this shim, and what is known of those that another one started. */
 export class Programs {
   readonly #options: ProgramsOptions;
-  readonly #running = new Map<string, Program | 'starting'>();
+  readonly #running = new Map<string, Program>();
+  /** Whoever asks for the same again, after an agent was killed in the middle of it, gets the same answer. */
+  readonly #starting = new Map<string, Promise<Written<StartedProgram>>>();
   readonly #ended = new Map<string, ProgramRecord & { end: Written<ProgramEnd> }>();
 
   constructor(options: ProgramsOptions) {
@@ -31,7 +33,7 @@ export class Programs {
   }
 
   get runningCount(): number {
-    return this.#running.size;
+    return this.#running.size + this.#starting.size;
   }
 
   /**
@@ -56,28 +58,34 @@ export class Programs {
     if (this.#running.has(spec.id) || this.#ended.has(spec.id)) {
       throw new ShimError('AlreadyExists', `Cannot start "${spec.id}": it was started before; forget it first`);
     }
-    this.#running.set(spec.id, 'starting');
+    const pending = this.#starting.get(spec.id);
+    if (pending !== undefined) return pending;
+    const starting = this.#start(spec);
+    this.#starting.set(spec.id, starting);
     this.#options.onChange();
     try {
-      const { records } = this.#options;
-      const program = await Program.start(spec, {
-        ...this.#options,
-        record: (record) => this.#write(record),
-        drop: (id) => records.remove(id),
-      });
-      this.#running.set(spec.id, program);
-      void program.ended.then((end) => this.#finish(program, end));
-      const { pid, startedAt } = program.state;
-      return { pid, startedAt };
-    } catch (error) {
-      this.#running.delete(spec.id);
+      return await starting;
+    } finally {
+      this.#starting.delete(spec.id);
       this.#options.onChange();
-      throw error;
     }
   }
 
+  async #start(spec: ShimProgram): Promise<Written<StartedProgram>> {
+    const { records } = this.#options;
+    const program = await Program.start(spec, {
+      ...this.#options,
+      record: (record) => this.#write(record),
+      drop: (id) => records.remove(id),
+    });
+    this.#running.set(spec.id, program);
+    void program.ended.then((end) => this.#finish(program, end));
+    const { pid, startedAt } = program.state;
+    return { pid, startedAt };
+  }
+
   list(): Written<ShimProgramState>[] {
-    const running = [...this.#running.values()].flatMap((program) => (program === 'starting' ? [] : [program.state]));
+    const running = [...this.#running.values()].map((program) => program.state);
     const ended = [...this.#ended.values()].map(({ id, labels, main, startedAt, end }) => ({ id, labels, pid: main.pid, startedAt, end }));
     return [...running, ...ended];
   }
@@ -96,8 +104,7 @@ export class Programs {
 
   running(id: string): Program {
     const program = this.#running.get(id);
-    if (program === undefined || program === 'starting')
-      throw new ShimError('NotFound', `Cannot find "${id}": no such program was started`);
+    if (program === undefined) throw new ShimError('NotFound', `Cannot find "${id}": no such program was started`);
     return program;
   }
 
@@ -106,7 +113,7 @@ export class Programs {
   }
 
   forget(id: string): void {
-    if (this.#running.has(id)) throw new ShimError('AlreadyExists', `Cannot forget "${id}": it still runs`);
+    if (this.#running.has(id) || this.#starting.has(id)) throw new ShimError('AlreadyExists', `Cannot forget "${id}": it still runs`);
     this.#ended.delete(id);
     this.#options.records.remove(id);
   }

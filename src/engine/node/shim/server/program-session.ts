@@ -38,10 +38,28 @@ const MAX_BEHIND_BYTES = 1024 * 1024;
 /** What a terminal takes for the end of its input. */
 const END_OF_TRANSMISSION = Buffer.from([4]);
 
-function openWindows(wire: SessionWire, onRoom: (stream: LogStream) => void): Record<LogStream, SendWindow> {
+type Windows = Record<LogStream, SendWindow> & {
+  /** Ends both outputs and, when the client has them whole, tells the end. */
+  end(end: { exitCode: number; signal?: NodeJS.Signals }): void;
+};
+
+function openWindows(wire: SessionWire, onRoom: (stream: LogStream) => void): Windows {
+  let open = 2;
+  let told: Parameters<SessionWire['ended']>[0] | undefined;
+  const onEnd = () => {
+    open--;
+    if (open === 0 && told !== undefined) wire.ended(told);
+  };
+  const stdout = new SendWindow({ write: (bytes) => wire.data(1, bytes), onRoom: () => onRoom('stdout'), onEnd });
+  const stderr = new SendWindow({ write: (bytes) => wire.data(2, bytes), onRoom: () => onRoom('stderr'), onEnd });
   return {
-    stdout: new SendWindow({ write: (bytes) => wire.data(1, bytes), onRoom: () => onRoom('stdout') }),
-    stderr: new SendWindow({ write: (bytes) => wire.data(2, bytes), onRoom: () => onRoom('stderr') }),
+    stdout,
+    stderr,
+    end({ exitCode, signal }) {
+      told = { exitCode, signal };
+      stdout.end();
+      stderr.end();
+    },
   };
 }
 
@@ -84,9 +102,7 @@ export function attachSession(program: Program, wire: SessionWire): ProgramSessi
       void program.ended.then((end) => {
         tellMissed('stdout');
         tellMissed('stderr');
-        windows.stdout.end();
-        windows.stderr.end();
-        wire.ended({ exitCode: end.exitCode, signal: end.signal });
+        windows.end(end);
       });
     },
     input(bytes) {
@@ -123,9 +139,7 @@ export async function runSession(
     await outputs.drain(tools.clock);
     ends.stdin?.destroy();
     if (gone) return;
-    windows.stdout.end();
-    windows.stderr.end();
-    wire.ended(exitCodeOf(status));
+    windows.end(exitCodeOf(status));
   };
   return {
     opened: { stdin: ends.stdin !== undefined, stderr: ends.stderr !== undefined },

@@ -100,6 +100,8 @@ export class ShimConnection {
       case 'run':
         return this.#open(call.number, await this.#session(call));
     }
+    // The shim may be older than the agent: it was started before an upgrade.
+    throw new ShimError('StartFailed', `Cannot ${(call as Call).name}: the shim does not know how; end its programs to replace it`);
   }
 
   async #session(call: Extract<Call, { name: 'attach' | 'run' }>): Promise<ProgramSession> {

@@ -6,6 +6,8 @@ export interface SendWindowOptions {
   write: (bytes: Uint8Array) => void;
   /** Called when everything handed in before is on the wire. */
   onRoom: () => void;
+  /** Called once, when the end is on the wire. */
+  onEnd?: () => void;
 }
 
 /** The sending side of one stream: holds back what the reader has no room for. */
@@ -61,5 +63,6 @@ export class SendWindow {
     if (!this.#ended || this.#closed || this.#queuedBytes > 0) return;
     this.#closed = true;
     this.#options.write(new Uint8Array());
+    this.#options.onEnd?.();
   }
 }

@@ -74,3 +74,8 @@ export async function mountsBelow(folder: string): Promise<string[]> {
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').map((line) => unescapeMountPath(line.split(' ')[4] ?? ''));
   return mounts.filter((target) => target.startsWith(`${folder}/`)).reverse();
 }
+
+/** Takes off everything that is mounted below a folder. */
+export async function unmountBelow(folder: string): Promise<void> {
+  for (const target of await mountsBelow(folder)) await (await mountCalls()).unmount(target);
+}

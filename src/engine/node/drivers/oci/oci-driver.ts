@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Clock } from '../../../../lib/clock.ts';
-import { realClock } from '../../../../lib/clock.ts';
+import { orAborted, timeoutSignal } from '../../../../lib/abort.ts';
+import { realClock, type Clock } from '../../../../lib/clock.ts';
 import type { Image } from '../../images/images.ts';
 import { ShimError, type ProgramEnd, type Shim, type ShimProgram, type ShimProgramState } from '../../shim/shim.ts';
 import type { Cgroups } from '../cgroups/cgroups.ts';
@@ -14,8 +14,10 @@ import { execInContainer } from './exec.ts';
 import { exists, machineFacts, type MachineFacts } from './machine-facts.ts';
 import { DEFAULT_PATH } from './model/command.ts';
 import { lastComplaint, startFailure } from './model/runtime-failure.ts';
+import { unmountBelow } from './mount-calls.ts';
+import { writtenPid } from './pid-file.ts';
 import { removeRoot } from './root-filesystem.ts';
-import { runDetached, runtimeArguments, runtimeCommand, type OciRuntime, type RuntimeState } from './runtime.ts';
+import { runAttended, runDelete, runDetached, runKill, runtimeCommand, type OciRuntime, type RuntimeState } from './runtime.ts';
 import { makeSandbox, unmakeSandbox } from './sandbox.ts';
 import { makeSystemRoot, type SystemRoot } from './system-root.ts';
 
@@ -40,7 +42,7 @@ export interface OciDriverOptions {
 
 /** As the kubelet has it. */
 const DEFAULT_LOG = { maxBytes: 10 << 20, maxFiles: 5 };
-const DELETE_TIMEOUT_MS = 10_000;
+const COMMAND_TIMEOUT_MS = 10_000;
 const START_TIMEOUT_MS = 120_000;
 const DRIVER_LABEL = 'oci';
 
@@ -100,8 +102,7 @@ class OciDriver implements Driver {
       return { startedAt: await this.#run(spec) };
     } catch (error) {
       const failure = await this.#failureOf(spec, error);
-      await this.#forget(spec.id);
-      await this.#undo(spec.id);
+      await this.remove(spec.id);
       throw failure;
     }
   }
@@ -116,7 +117,8 @@ class OciDriver implements Driver {
   }
 
   async signal(id: string, signal: NodeJS.Signals): Promise<void> {
-    if (signal === 'SIGKILL') await this.#cgroups.kill(this.#places.container(id).cgroup);
+    if (this.#attended) await runtimeCommand(runKill(this.#runtime, id, signal), COMMAND_TIMEOUT_MS);
+    else if (signal === 'SIGKILL') await this.#cgroups.kill(this.#places.container(id).cgroup);
     else await this.#shim.signal(id, signal);
   }
 
@@ -136,6 +138,8 @@ class OciDriver implements Driver {
 
   async remove(id: string): Promise<void> {
     await this.#undo(id);
+    // All of its processes are gone; the shim may still have to hear of it.
+    await timeLimit(this.#clock, COMMAND_TIMEOUT_MS, this.#shim.ended(id)).catch(() => undefined);
     // Last: for as long as the shim knows the container, the next agent finds it and removes it again.
     await this.#forget(id);
   }
@@ -165,6 +169,8 @@ class OciDriver implements Driver {
     // A Pod that is just being made has its place in some trees and not yet in those that only the runtime uses.
     if (this.#sandboxesInMaking > 0 || (await this.#cgroups.children(cgroup)).length > 0) return;
     await this.#cgroups.removeIfEmpty(cgroup);
+    // runsc holds a namespace there.
+    await unmountBelow(this.#runtime.stateFolder);
   }
 
   async #bundleMaker(): Promise<BundleMaker> {
@@ -174,14 +180,32 @@ class OciDriver implements Driver {
     return { places: this.#places, facts: await this.#facts, seccompFolder, systemRoot };
   }
 
+  /** The kernel of a container under runsc is a process of its own: the runtime stands between us and what runs inside. */
+  get #attended(): boolean {
+    return this.#runtime.runtime.name === 'runsc';
+  }
+
   async #run(spec: ContainerSpec): Promise<Date> {
-    const { folder: bundle, pidFile, runtimeLog: log, cgroup } = this.#places.container(spec.id);
+    const { cgroup } = this.#places.container(spec.id);
+    const started = this.#attended ? this.#runAttended(spec) : this.#runDetached(spec);
+    // A runtime that waits inside the container (on a pipe in place of a file, say) fails once what it waits in is killed.
+    return this.#inTime(started, () => this.#cgroups.kill(cgroup));
+  }
+
+  async #runDetached(spec: ContainerSpec): Promise<Date> {
+    const { folder: bundle, pidFile, runtimeLog: log } = this.#places.container(spec.id);
     const terminal = spec.terminal ? { consoleSocket: await this.#places.consoleSocket(spec.id) } : {};
     const argv = runDetached(this.#runtime, { id: spec.id, bundle, pidFile, log, ...terminal });
-    const started = this.#shim.start({ ...this.#program(spec, argv), pidFile, ...terminal });
-    // A runtime that waits inside the container (on a pipe in place of a file, say) fails once what it waits in is killed.
-    const { startedAt } = await this.#inTime(started, () => this.#cgroups.kill(cgroup));
+    const { startedAt } = await this.#shim.start({ ...this.#program(spec, argv), pidFile, ...terminal });
     return startedAt;
+  }
+
+  async #runAttended(spec: ContainerSpec): Promise<Date> {
+    const { folder: bundle, pidFile, runtimeLog: log } = this.#places.container(spec.id);
+    const argv = runAttended(this.#runtime, { id: spec.id, bundle, pidFile, log });
+    const { startedAt } = await this.#shim.start(this.#program(spec, argv));
+    if ((await writtenPid(pidFile, this.#shim.ended(spec.id))) !== undefined) return startedAt;
+    throw new ShimError('StartFailed', `${this.#runtime.runtime.path} ended before the container ran`);
   }
 
   async #inTime<T>(work: Promise<T>, giveUp: () => Promise<void>): Promise<T> {
@@ -244,12 +268,12 @@ class OciDriver implements Driver {
   }
 
   async #deleteRecord(id: string): Promise<void> {
-    const { runtime, stateFolder } = this.#runtime;
+    const { stateFolder } = this.#runtime;
     const record = join(stateFolder, id);
     // The sandbox of runsc is a process of its own; the others leave a folder of that name.
-    if (runtime.name !== 'runsc' && !(await exists(record))) return;
+    if (!this.#attended && !(await exists(record))) return;
     await mkdir(stateFolder, { recursive: true });
-    await runtimeCommand([...runtimeArguments(this.#runtime), 'delete', '--force', id], DELETE_TIMEOUT_MS);
+    await runtimeCommand(runDelete(this.#runtime, id), COMMAND_TIMEOUT_MS);
     // It refuses to read a record that a crash has cut short; there is nothing in it that we need.
     await rm(record, { recursive: true, force: true });
   }
@@ -258,5 +282,14 @@ class OciDriver implements Driver {
     await this.#shim.forget(id).catch((error: unknown) => {
       if (!(error instanceof ShimError) || error.code !== 'NotFound') throw error;
     });
+  }
+}
+
+async function timeLimit(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const limit = timeoutSignal(clock, ms);
+  try {
+    await orAborted(work, limit.signal);
+  } finally {
+    limit.dispose();
   }
 }

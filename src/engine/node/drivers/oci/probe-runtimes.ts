@@ -6,12 +6,13 @@ import { newUid } from '../../../../lib/ids.ts';
 import type { Cgroups } from '../cgroups/cgroups.ts';
 import type { ContainerSpec } from '../driver.ts';
 import { makeBundle } from './bundle.ts';
-import { containerPlaces } from './container-places.ts';
+import { containerPlaces, type ContainerPlaces } from './container-places.ts';
 import { machineFacts } from './machine-facts.ts';
+import { unmountBelow } from './mount-calls.ts';
 import { removeRoot } from './root-filesystem.ts';
-import { runtimeArguments, runtimeCommand, type OciRuntime, type OciRuntimeName } from './runtime.ts';
+import { runDelete, runtimeArguments, runtimeCommand, type OciRuntime, type OciRuntimeName } from './runtime.ts';
 import { makeSandbox, unmakeSandbox } from './sandbox.ts';
-import { makeSystemRoot } from './system-root.ts';
+import { makeSystemRoot, type SystemRoot } from './system-root.ts';
 
 export interface ProbeOptions {
   /** The driver's own folder, where the result is kept: probing starts a container, which is slow. */
@@ -112,33 +113,53 @@ async function readResult(file: string): Promise<RememberedResult | undefined> {
   }
 }
 
-/** Undefined when a container ran to its end. */
-async function failureOf(runtime: OciRuntime, { dir, cgroups, timeoutMs = PROBE_TIMEOUT_MS }: ProbeOptions): Promise<string | undefined> {
-  const places = containerPlaces(join(dir, `probe-${runtime.name}`));
-  const uid = newUid();
-  const spec = probeContainer(uid);
-  const { folder, cgroup } = places.container(spec.id);
-  const pod = places.pod(uid);
-  const command = runtimeArguments({ runtime, stateFolder: places.state });
+/** Undefined when a container ran to its end, and nothing is left of it. */
+async function failureOf(runtime: OciRuntime, options: ProbeOptions): Promise<string | undefined> {
+  const dir = join(options.dir, `probe-${runtime.name}`);
+  const spec = probeContainer(newUid());
+  const places = containerPlaces(dir);
+  const run = { runtime, places, spec, cgroups: options.cgroups!, timeoutMs: options.timeoutMs ?? PROBE_TIMEOUT_MS };
   try {
-    await makeSandbox(pod, { pod: spec.pod, limits: spec.limits }, cgroups!);
-    const facts = await machineFacts(cgroups!, places.cgroup);
-    await makeBundle(
-      { places, facts, seccompFolder: dir, systemRoot: () => makeSystemRoot(places.systemRoot, { programs: [], hidden: [] }) },
-      spec,
-    );
-    const { exitCode, output } = await runtimeCommand([...command, 'run', '--bundle', folder, spec.id], timeoutMs);
-    return exitCode === 0 ? undefined : output.trim() || `exit code ${exitCode}`;
+    const failure = await runOnce(run).catch(messageOf);
+    await clear(run);
+    await unmountBelow(dir);
+    await rm(dir, { recursive: true, force: true });
+    return failure;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  } finally {
-    await cgroups!.kill(cgroup);
-    await runtimeCommand([...command, 'delete', '--force', spec.id], timeoutMs).catch(() => undefined);
-    await removeRoot(folder);
-    await unmakeSandbox(pod, cgroups!);
-    await cgroups!.remove(places.cgroup);
-    await rm(join(dir, `probe-${runtime.name}`), { recursive: true, force: true });
+    return messageOf(error);
   }
+}
+
+interface ProbeRun {
+  runtime: OciRuntime;
+  places: ContainerPlaces;
+  spec: ContainerSpec;
+  cgroups: Cgroups;
+  timeoutMs: number;
+}
+
+async function runOnce({ runtime, places, spec, cgroups, timeoutMs }: ProbeRun): Promise<string | undefined> {
+  const { folder } = places.container(spec.id);
+  await makeSandbox(places.pod(spec.pod.uid), { pod: spec.pod, limits: spec.limits }, cgroups);
+  const facts = await machineFacts(cgroups, places.cgroup);
+  const systemRoot = (): Promise<SystemRoot> => makeSystemRoot(places.systemRoot, { programs: [], hidden: [] });
+  await makeBundle({ places, facts, seccompFolder: folder, systemRoot }, spec);
+  const argv = [...runtimeArguments({ runtime, stateFolder: places.state }), 'run', '--bundle', folder, spec.id];
+  const { exitCode, output } = await runtimeCommand(argv, timeoutMs);
+  return exitCode === 0 ? undefined : output.trim() || `exit code ${exitCode}`;
+}
+
+async function clear({ runtime, places, spec, cgroups, timeoutMs }: ProbeRun): Promise<void> {
+  const { folder, cgroup } = places.container(spec.id);
+  await cgroups.kill(cgroup);
+  await runtimeCommand(runDelete({ runtime, stateFolder: places.state }, spec.id), timeoutMs).catch(() => undefined);
+  await removeRoot(folder);
+  await unmakeSandbox(places.pod(spec.pod.uid), cgroups);
+  await cgroups.remove(places.cgroup);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function probeContainer(uid: string): ContainerSpec {
@@ -153,7 +174,7 @@ function probeContainer(uid: string): ContainerSpec {
     hostname: 'probe',
     user: { groups: [], mustNotBeRoot: false },
     mounts: [],
-    limits: { cpuShares: 512, cpuMillis: 1000, memoryBytes: 256 << 20, pids: 64 },
+    limits: { cpuShares: 512, cpuMillis: 1000, memoryBytes: 256 << 20, pids: 1024 },
     security: {
       privileged: false,
       readOnlyRoot: false,

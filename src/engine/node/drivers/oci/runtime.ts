@@ -19,9 +19,15 @@ export interface RuntimeResult {
   output: string;
 }
 
+/**
+ * runsc would take the addresses of a Pod's namespace away for its own network stack, and the next container of the Pod would have
+ * none: it uses the kernel's, inside of the Pod's namespace.
+ */
+const RUNTIME_OPTIONS: Partial<Record<OciRuntimeName, string[]>> = { runsc: ['--network=host'] };
+
 /** The beginning of every command line. `log`: where complaints go, apart from what the container itself says. */
 export function runtimeArguments({ runtime, stateFolder }: RuntimeState, log?: string): string[] {
-  const args = [runtime.path, '--root', stateFolder];
+  const args = [runtime.path, '--root', stateFolder, ...(RUNTIME_OPTIONS[runtime.name] ?? [])];
   if (log) args.push('--log', log, '--log-format', 'json');
   return args;
 }
@@ -41,9 +47,22 @@ export function runDetached(state: RuntimeState, { id, bundle, pidFile, log, con
   return [...runtimeArguments(state, log), 'run', '--detach', '--bundle', bundle, '--pid-file', pidFile, ...terminal, id];
 }
 
+/** Stays with the container, and ends as it ends: with runsc, the process that is left behind is not the container's but its kernel. */
+export function runAttended(state: RuntimeState, { id, bundle, pidFile, log }: ContainerFiles): string[] {
+  return [...runtimeArguments(state, log), 'run', '--bundle', bundle, '--pid-file', pidFile, id];
+}
+
 export function runExec(state: RuntimeState, exec: { id: string; process: string; pidFile: string; log: string }): string[] {
   const { id, process, pidFile, log } = exec;
   return [...runtimeArguments(state, log), 'exec', '--process', process, '--pid-file', pidFile, id];
+}
+
+export function runDelete(state: RuntimeState, id: string): string[] {
+  return [...runtimeArguments(state), 'delete', '--force', id];
+}
+
+export function runKill(state: RuntimeState, id: string, signal: NodeJS.Signals): string[] {
+  return [...runtimeArguments(state), 'kill', id, signal];
 }
 
 /** Runs a short command of the runtime to its end. Rejects when it cannot be started or takes too long. */

@@ -11,7 +11,7 @@ import { parseLogQuery } from './log-query.ts';
 import { parseNodePath, type NodeRoute } from './node-path.ts';
 import type { ContainerTarget, PodAccess } from './pod-access.ts';
 import { refuse, refuseUpgrade } from './refusal.ts';
-import { serveAttach, serveExec, servePortForwarding, type UpgradeRequest } from './streams-handler.ts';
+import { serveAttach, serveExec, servePortForwarding, type StreamContext, type UpgradeRequest } from './streams-handler.ts';
 import { resourceMetrics, summaryOf } from './usage-report.ts';
 
 export interface NodeServerOptions {
@@ -50,38 +50,15 @@ const STREAM_IDLE_MS = 4 * 3600 * 1000;
 
 /** The kubelet's HTTP API: what the API server asks a node for on behalf of kubectl. */
 export function createNodeServer(options: NodeServerOptions): NodeServer {
-  const names = new Set(options.clientNames ?? [KUBELET_CLIENT_COMMON_NAME]);
   const onError = options.onError ?? (() => {});
-  const context = { access: options.access, clock: options.clock ?? realClock };
+  const context: StreamContext = { access: options.access, clock: options.clock ?? realClock };
+  const names = new Set(options.clientNames ?? [KUBELET_CLIENT_COMMON_NAME]);
   const sockets = new Set<Socket>();
-  const server: Server = createServer({
-    cert: options.tls.certificate,
-    key: options.tls.key,
-    ca: options.clientAuthority,
-    requestCert: true,
-    rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
-  });
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  server.on('tlsClientError', () => {});
-
-  const routed = (request: IncomingMessage): { route: NodeRoute; query: URLSearchParams } => {
-    const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject ?? {};
-    if (typeof CN !== 'string' || !names.has(CN)) throw failure('Forbidden', 'Forbidden');
-    const [path, query] = (request.url ?? '/').split('?', 2);
-    const route = parseNodePath(path);
-    if (route === undefined) throw failure('NotFound', '404 page not found');
-    return { route, query: new URLSearchParams(query) };
-  };
+  const server = tlsServer(options, sockets);
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const serve = async (): Promise<void> => {
-      const { route, query } = routed(request);
+      const { route, query } = routeOf(request, names);
       if (request.method !== 'GET') throw failure('MethodNotAllowed', '405: Method Not Allowed');
       await answer(options, route, query, response);
     };
@@ -95,8 +72,8 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
     socket.on('error', () => {});
     (socket as TLSSocket).setTimeout(STREAM_IDLE_MS, () => socket.destroy());
     const serve = async (): Promise<void> => {
-      const { route, query } = routed(request);
-      await upgrade(route, { request, socket, head, query });
+      const { route, query } = routeOf(request, names);
+      await upgrade(context, route, { request, socket, head, query });
     };
     serve().catch((error: unknown) => {
       if (isStatusError(error)) return refuseUpgrade(socket, error);
@@ -105,35 +82,8 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
     });
   });
 
-  const upgrade = (route: NodeRoute, request: UpgradeRequest): Promise<void> => {
-    switch (route.kind) {
-      case 'exec':
-        return serveExec(context, request, route.target);
-      case 'attach':
-        return serveAttach(context, request, route.target);
-      case 'portForward':
-        return servePortForwarding(context, request, route.target);
-      case 'logs':
-      case 'summary':
-      case 'resourceMetrics':
-      case 'pods':
-      case 'healthz':
-        throw failure('BadRequest', 'this path does not speak another protocol than HTTP');
-    }
-  };
-
   return {
-    async listen() {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(options.port ?? 0, options.address, () => {
-          server.off('error', reject);
-          server.on('error', onError);
-          resolve();
-        });
-      });
-      return (server.address() as AddressInfo).port;
-    },
+    listen: () => listen(server, options),
     renew: ({ certificate, key }) =>
       server.setSecureContext({ cert: certificate, key, ca: options.clientAuthority, minVersion: 'TLSv1.2' }),
     async close() {
@@ -142,6 +92,64 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
       await closed;
     },
   };
+}
+
+function tlsServer({ tls, clientAuthority }: NodeServerOptions, sockets: Set<Socket>): Server {
+  const server = createServer({
+    cert: tls.certificate,
+    key: tls.key,
+    ca: clientAuthority,
+    requestCert: true,
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('tlsClientError', () => {});
+  return server;
+}
+
+async function listen(server: Server, { port = 0, address, onError = () => {} }: NodeServerOptions): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, address, () => {
+      server.off('error', reject);
+      server.on('error', onError);
+      resolve();
+    });
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** What is asked for, if whoever asks may. @throws StatusError */
+function routeOf(request: IncomingMessage, names: ReadonlySet<string>): { route: NodeRoute; query: URLSearchParams } {
+  const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject ?? {};
+  if (typeof CN !== 'string' || !names.has(CN)) throw failure('Forbidden', 'Forbidden');
+  const [path, query] = (request.url ?? '/').split('?', 2);
+  const route = parseNodePath(path);
+  if (route === undefined) throw failure('NotFound', '404 page not found');
+  return { route, query: new URLSearchParams(query) };
+}
+
+function upgrade(context: StreamContext, route: NodeRoute, request: UpgradeRequest): Promise<void> {
+  switch (route.kind) {
+    case 'exec':
+      return serveExec(context, request, route.target);
+    case 'attach':
+      return serveAttach(context, request, route.target);
+    case 'portForward':
+      return servePortForwarding(context, request, route.target);
+    case 'logs':
+    case 'summary':
+    case 'resourceMetrics':
+    case 'pods':
+    case 'healthz':
+      throw failure('BadRequest', 'this path does not speak another protocol than HTTP');
+  }
 }
 
 async function answer(

@@ -37,6 +37,12 @@ export interface SchedulerOptions {
 const SLICE_MS = 4;
 /** Bindings under way at once: writes that travel together share one commit of the store. */
 const MAX_BINDINGS = 64;
+/**
+ * What kube-scheduler says of resource claims before it says what came of preemption. Where a Pod was refused before nodes were looked at, it
+ * finds nothing of what it noted about claims, and says only that.
+ */
+const NO_CLAIMS = 'no new claims to deallocate';
+const NOT_ATTEMPTED = 'not found';
 
 /** One Pod after another: decide, assume, and bind while the next is decided. */
 export class Scheduler {
@@ -143,8 +149,7 @@ export class Scheduler {
     const { info } = pod;
     // What refuses a Pod on every node alike is not helped by room.
     if (!cycle) {
-      const text = `preemption: ${fitErrorText({ ...diagnosis, forAll: undefined, absent: 'Preemption is not helpful for scheduling' })}`;
-      this.#refused(pod, fitErrorText({ ...diagnosis, preemption: text }), diagnosis);
+      this.#refused(pod, fitErrorText({ ...diagnosis, preemption: NOT_ATTEMPTED }), diagnosis);
       return;
     }
     const isOver = (): boolean => {
@@ -155,7 +160,7 @@ export class Scheduler {
     const plan = await planPreemption(info, cache, cycle, diagnosis, budgets, { isOver });
     if (plan.candidate) this.#promise(pod, plan.candidate, diagnosis);
     else {
-      const text = fitErrorText({ ...diagnosis, preemption: `preemption: ${plan.text}` });
+      const text = fitErrorText({ ...diagnosis, preemption: `${NO_CLAIMS}, preemption: ${plan.text}` });
       const cleared = !plan.keepsNode && info.pod.status?.nominatedNodeName !== undefined;
       if (cleared) cache.withdraw(info.key);
       this.#refused(pod, text, diagnosis, cleared ? '' : undefined);

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { afterAll, describe } from 'vitest';
+import { createClient, type Client } from '../../src/client/client.ts';
+import { connectContext } from '../../src/client/config/connect.ts';
+import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
+import { resolveContext } from '../../src/client/config/kubeconfig.ts';
+import { refusalsSuite } from '../integration/scheduler/refusals.suite.ts';
+import { schedulerSuite } from '../integration/scheduler/scheduler.suite.ts';
+import { binary } from './binaries.ts';
+import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import { startControllerManager } from './controller-manager.ts';
+
+// The suites of our scheduler on the real one: what they expect is what Kubernetes does and says.
+function onKubernetes(suite: (name: string, connect: () => Promise<{ client: Client }>) => void): void {
+  describe('the real one', () => {
+    let plane: ControlPlane;
+    let client: Client;
+    const stops: (() => Promise<unknown>)[] = [];
+    afterAll(async () => {
+      for (const stop of stops) await stop();
+      await client.close();
+      await plane.stop();
+    });
+
+    suite('kube-scheduler', async () => {
+      const path = await binary('kube-scheduler');
+      plane = await startControlPlane();
+      client = createClient(await connectContext(resolveContext(await loadKubeconfig({ path: plane.kubeconfig }))));
+      stops.push(await startControllerManager(plane, ['node-lifecycle', 'namespace', 'serviceaccount', 'disruption']));
+      const scheduler = spawn(path, [`--kubeconfig=${plane.kubeconfig}`, '--leader-elect=false', '--secure-port=0'], { stdio: 'ignore' });
+      const exited = new Promise((resolve) => void scheduler.once('exit', resolve));
+      stops.push(() => {
+        scheduler.kill('SIGKILL');
+        return exited;
+      });
+      return { client };
+    });
+  });
+}
+
+onKubernetes(schedulerSuite);
+onKubernetes(refusalsSuite);

@@ -100,6 +100,16 @@ export function afterLostAttempt(run: Run, failure: Failure, now: Date): AfterFa
   return { status: betweenAttempts(status, decision.nextAttempt, failure, now), retryAt: new Date(now.getTime() + decision.backoffMs) };
 }
 
+/** Back to the queue, for a Run that nobody claimed: no program of it has run, so that no attempt is counted. */
+export function released(run: Run, why: { reason: string; message: string }, now: Date): RunStatus {
+  const status = draft(run, 'Pending');
+  delete status.assignedPod;
+  delete status.assignedPodUID;
+  status.message = why.message.slice(0, MAX_MESSAGE);
+  say(status, RunCondition.Scheduled, 'False', why.reason, status.message, now);
+  return status;
+}
+
 /** What follows when the next attempt can be made in the same place: the Run keeps it. */
 export function afterFailedAttempt(run: Run, failure: Failure, now: Date): AfterFailure {
   const decision = decideRetry(run, failure.reason);

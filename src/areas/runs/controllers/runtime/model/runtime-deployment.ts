@@ -119,9 +119,16 @@ function runtimeContainer(runtime: Runtime, author: Json): Json {
     ...author,
     name: RUNTIME_CONTAINER,
     ports: has(author.ports, 'name', 'grpc') ? author.ports : [...(author.ports ?? []), { name: 'grpc', containerPort: port }],
+    args: [...(author.args ?? []), ...ownArguments(runtime, author.image)],
     env: [...(author.env ?? []), ...variables],
     volumeMounts: [...(author.volumeMounts ?? []), ...mounts],
   };
+}
+
+/** What only our own Runtime Servers understand. */
+function ownArguments({ spec }: Runtime, image: string): string[] {
+  if (!image.startsWith('tenantry.dev/runtime-') || spec.warmWorkers === undefined) return [];
+  return ['--warm-workers', String(spec.warmWorkers)];
 }
 
 function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {

@@ -9,7 +9,7 @@ import { addressAt, ipv4Range } from './addresses/ipv4-range.ts';
 import { runNft } from './kernel/commands.ts';
 import { namespacePath } from './kernel/namespaces.ts';
 import { connectTcp } from './kernel/sockets.ts';
-import { destroyRouter, ensureRouter, GATEWAY, refuseUnknownConnections, routerName } from './links/router.ts';
+import { destroyRouter, ensureRouter, GATEWAY, openRouter, routerName } from './links/router.ts';
 import { PodLinks } from './links/pod-links.ts';
 import { DEFAULT_DOMAIN, type NetworkOptions } from './network-options.ts';
 import { DNS_ADDRESS, FIRST_POD, instanceId, planNetwork, type NetworkPlan } from './network-plan.ts';
@@ -31,6 +31,9 @@ interface Running {
   informers: SharedInformers;
   services: ClusterServices;
 }
+
+/** How often a range for Pods is chosen anew, when another instance is faster. */
+const MAX_TRIES = 3;
 
 const ENFORCED = { status: true, reason: 'Nftables', message: 'NetworkPolicies are enforced with nftables' };
 
@@ -57,34 +60,69 @@ class NamespacedNetwork implements PodNetwork {
 
   async start(): Promise<void> {
     if (this.#running) return;
-    const { dir, log, client, clock } = this.#options;
+    const { dir, log, clock } = this.#options;
     const folder = join(dir, 'network');
     const remembered = await AddressFile.read(folder);
-    const plan = await planNetwork(this.#options, remembered);
+    const plan = await this.#makeRouter(remembered);
     const { router } = plan;
     const range = ipv4Range(router.podCidr);
     const pool = new AddressPool({ first: range.first + FIRST_POD, last: range.last - 1 }, remembered);
     const file = new AddressFile(folder, () => ({ podCidr: router.podCidr, ...pool.state() }));
-    await ensureRouter(router, log);
     const links = new PodLinks(router.id);
     await links.read();
     const table = routerTable({ node: router.node, gateway: GATEWAY, uplink: router.uplink });
-    const writer = new NftWriter({ table, run: (text) => runNft(text, namespacePath(routerName(router.id))), log });
+    const writer = new NftWriter({ table, clock, run: (text) => runNft(text, namespacePath(routerName(router.id))), log });
+    this.#running = { plan, pool, file, links, table, writer, ...this.#followers(plan, pool, table, writer) };
+    try {
+      await this.#takeOver(this.#running);
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  /** A range that another instance takes at the same moment is given up for the next, unless it was asked for. */
+  async #makeRouter(remembered: { podCidr?: string }): Promise<NetworkPlan> {
+    for (let tries = 1; ; tries++) {
+      const plan = await planNetwork(this.#options, remembered);
+      try {
+        await ensureRouter(plan.router, this.#options.log);
+        return plan;
+      } catch (error) {
+        if (this.#options.podCidr !== undefined || tries === MAX_TRIES) throw error;
+        this.#options.log.warn('cannot make the router of Pods; trying again', { podCidr: plan.router.podCidr, error });
+        await destroyRouter(plan.router);
+      }
+    }
+  }
+
+  #followers(
+    plan: NetworkPlan,
+    pool: AddressPool,
+    table: NftTable,
+    writer: NftWriter,
+  ): Pick<Running, 'informers' | 'enforcer' | 'services'> {
+    const { client, clock, log, nodeName } = this.#options;
     const informers = this.#options.informers ?? new SharedInformers({ client, log });
     const flush = (): Promise<void> => writer.flush();
     const standIns = [dnsStandIn(plan.dns)];
     const addressOf = (uid: string): string | undefined => pool.get(uid);
-    const enforcer = new PolicyEnforcer({ client, clock, log, informers, table, flush, standIns, addressOf });
+    const enforcer = new PolicyEnforcer({ client, clock, log, informers, table, flush, standIns, addressOf, nodeName });
     const services = new ClusterServices({ options: this.#options, plan, informers, table, enforcer, flush, pool });
-    this.#running = { plan, pool, file, links, table, writer, enforcer, informers, services };
-    // What the kernel holds from before stays until all is known here; then it is replaced in one step.
+    return { informers, enforcer, services };
+  }
+
+  /** What the kernel holds from before stays until all is known here; then it is replaced in one step. */
+  async #takeOver({ plan, pool, links, table, enforcer, services, file }: Running): Promise<void> {
     await Promise.all([enforcer.start(), services.follow()]);
-    for (const uid of pool.uids()) {
-      table.addElement(SELF, selfKey(pool.get(uid)!));
-      enforcer.cutOff(uid, pool.get(uid)!);
+    for (const uid of pool.uids()) table.addElement(SELF, selfKey(pool.get(uid)!));
+    // Whose Pod is not known, nothing can be judged for.
+    for (const address of new Set([...pool.addresses(), ...links.knownAddresses()])) {
+      const uid = pool.holder(address);
+      if (uid === undefined || !enforcer.model.pod(uid)) enforcer.cutOff(address);
     }
     await enforcer.apply();
-    refuseUnknownConnections(router.id);
+    openRouter(plan.router.id);
     await Promise.all([services.listen(), file.write()]);
   }
 
@@ -110,21 +148,25 @@ class NamespacedNetwork implements PodNetwork {
     const running = this.#started();
     await this.#attaching.get(podUid)?.catch(() => {});
     await running.links.detach(podUid);
-    const address = running.pool.release(podUid);
-    if (address !== undefined) running.table.deleteElement(SELF, selfKey(address));
-    await Promise.all([running.enforcer.detach(podUid), running.file.write()]);
+    this.#release(running, podUid);
+    await Promise.all([running.enforcer.apply(), running.file.write()]);
   }
 
   async cleanUp(livePodUids: ReadonlySet<string>): Promise<void> {
-    const { pool, links, enforcer, table, file } = this.#started();
+    const running = this.#started();
     const live = new Set([...livePodUids, ...this.#attaching.keys()]);
-    for (const uid of pool.uids()) {
-      if (live.has(uid)) continue;
-      table.deleteElement(SELF, selfKey(pool.release(uid)!));
-      await enforcer.detach(uid);
-    }
-    await links.keepOnly(live);
-    await Promise.all([enforcer.apply(), file.write()]);
+    await running.links.keepOnly(live);
+    for (const uid of running.pool.uids()) if (!live.has(uid)) this.#release(running, uid);
+    running.enforcer.readmitAllBut(running.pool.addresses());
+    await Promise.all([running.enforcer.apply(), running.file.write()]);
+  }
+
+  /** The address is anybody's from now on, so the rules go with it. */
+  #release({ pool, table, enforcer }: Running, uid: string): void {
+    const address = pool.release(uid);
+    if (address === undefined) return;
+    table.deleteElement(SELF, selfKey(address));
+    enforcer.detach(uid, address);
   }
 
   async dial(pod: PodReference, port: number): Promise<Duplex> {
@@ -147,11 +189,14 @@ class NamespacedNetwork implements PodNetwork {
     await running.services.stop();
     if (!this.#options.informers) await running.informers.stop();
     await running.enforcer.stop();
-    await running.writer.idle();
+    await running.writer.stop();
   }
 
   async destroy(): Promise<void> {
+    const running = this.#running;
     await this.stop();
+    for (const uid of running?.pool.uids() ?? []) running?.pool.release(uid);
+    await running?.file.write();
     const { dir, machineNamespace } = this.#options;
     const machine = machineNamespace === undefined ? undefined : namespacePath(machineNamespace);
     await destroyRouter({ id: instanceId(dir), machine });

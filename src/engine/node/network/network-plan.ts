@@ -24,7 +24,7 @@ export interface NetworkPlan {
 export async function planNetwork(options: NetworkOptions, remembered: { podCidr?: string }): Promise<NetworkPlan> {
   const id = instanceId(options.dir);
   const machine = options.machineNamespace === undefined ? undefined : namespacePath(options.machineNamespace);
-  const podCidr = options.podCidr ?? remembered.podCidr ?? (await freeRange(id, machine, options.serviceCidr));
+  const podCidr = options.podCidr ?? (await freeRange(id, machine, options.serviceCidr, remembered.podCidr));
   const pods = ipv4Range(podCidr);
   const services = ipv4Range(options.serviceCidr);
   if (pods.last - pods.first < 2 * FIRST_POD) {
@@ -50,7 +50,11 @@ export function instanceId(dir: string): string {
   return createHash('sha256').update(resolve(dir)).digest('hex').slice(0, 8);
 }
 
-async function freeRange(id: string, machine: string | undefined, serviceCidr: string): Promise<string> {
+/** The range of before, if it is still free: running Pods have addresses of it. A route of ours is as good a memory as the file. */
+async function freeRange(id: string, machine: string | undefined, serviceCidr: string, before: string | undefined): Promise<string> {
   const routes = await machineRoutes(machine);
-  return chooseRange(POD_RANGES, [...routes.filter(({ dev }) => dev !== uplinkName(id)).map(({ dst }) => dst), serviceCidr]);
+  const taken = routes.filter(({ dev }) => dev !== uplinkName(id)).map(({ dst }) => dst);
+  const own = routes.find(({ dst, dev }) => dev === uplinkName(id) && !dst.endsWith('/32') && dst !== serviceCidr)?.dst;
+  const known = before ?? own;
+  return chooseRange(known === undefined ? POD_RANGES : [known, ...POD_RANGES], [...taken, serviceCidr]);
 }

@@ -56,6 +56,10 @@ export class AddressPool {
     return address;
   }
 
+  addresses(): string[] {
+    return [...this.#holders.keys()];
+  }
+
   uids(): string[] {
     return [...this.#byPod.keys()];
   }

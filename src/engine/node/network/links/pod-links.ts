@@ -33,6 +33,7 @@ export class PodLinks {
       dst: string;
       dev?: string;
     }[];
+    this.#addresses.clear();
     for (const { dst, dev } of routes) if (dev?.startsWith('pod')) this.#addresses.set(dev, dst);
     const [uplink] = JSON.parse(await runCommand('ip', ['-j', 'link', 'show', UPLINK], { namespace: this.#routerPath })) as {
       mtu: number;
@@ -49,8 +50,23 @@ export class PodLinks {
     return this.#addresses.get(linkOf(uid));
   }
 
+  /** All addresses that links were found with. */
+  knownAddresses(): string[] {
+    return [...this.#addresses.values()];
+  }
+
   /** Makes the Pod's namespace and link, or completes what is there. */
   async attach(uid: string, address: string): Promise<void> {
+    try {
+      await this.#attach(uid, address);
+    } catch (error) {
+      // Half of it may be there: the next try must know.
+      await this.read();
+      throw error;
+    }
+  }
+
+  async #attach(uid: string, address: string): Promise<void> {
     const namespace = this.#namespaceOf(uid);
     const path = namespacePath(namespace);
     const link = linkOf(uid);

@@ -36,7 +36,6 @@ const ROUTER_SETTINGS: Record<string, string> = {
   'net/ipv4/conf/default/send_redirects': '0',
   'net/ipv4/conf/all/accept_redirects': '0',
   'net/ipv4/conf/default/accept_redirects': '0',
-  'net/ipv4/ip_forward': '1',
 };
 
 export function routerName(id: string): string {
@@ -45,6 +44,13 @@ export function routerName(id: string): string {
 
 export function uplinkName(id: string): string {
   return `tnt${id}`;
+}
+
+/** Another network of the machine has the addresses. */
+export class RangeTakenError extends Error {
+  constructor(range: string, route: { dst: string; dev: string }) {
+    super(`Cannot use "${range}" for Pods: this machine has a route to ${route.dst} through ${route.dev}; name a free range with podCidr`);
+  }
 }
 
 /** Makes the router of an instance, or brings the one that is there into shape. Pods that are attached to it do not notice. */
@@ -78,30 +84,38 @@ export async function ensureRouter(plan: RouterPlan, log: Log): Promise<void> {
   if (plan.egress) writeSettings(plan.machine, { 'net/ipv4/ip_forward': '1' });
 }
 
-/** Possible only once rules look at connections. Without it, packets of a connection that was cut could open it again from its middle. */
-export function refuseUnknownConnections(id: string): void {
-  writeSettings(namespacePath(routerName(id)), { 'net/netfilter/nf_conntrack_tcp_loose': '0' });
+/** Called when the rules are in place: before, nothing would hold Pods apart. */
+export function openRouter(id: string): void {
+  writeSettings(namespacePath(routerName(id)), {
+    // Packets from the middle of a connection that is not known must not make it known again: it may have been cut.
+    'net/netfilter/nf_conntrack_tcp_loose': '0',
+    'net/ipv4/ip_forward': '1',
+  });
 }
 
 async function machineSetup(plan: RouterPlan, link: string, log: Log): Promise<string[]> {
   const through = `via ${plan.uplink} dev ${link} src ${plan.node}`;
+  const routes = await machineRoutes(plan.machine);
+  const inTheWay = (range: string): { dst: string; dev: string } | undefined =>
+    routes.find(({ dst, dev }) => dev !== link && overlap(ipv4Range(dst), ipv4Range(range)));
+  const taken = inTheWay(plan.podCidr);
+  if (taken) throw new RangeTakenError(plan.podCidr, taken);
+  // `add` and not `replace`: of two instances that choose the same range at once, one must notice.
+  const verb = routes.some(({ dst, dev }) => dev === link && dst === plan.podCidr) ? 'replace' : 'add';
   const commands = [
     `address replace ${plan.node}/32 dev ${link}`,
     `address replace ${plan.proxy}/32 dev ${link}`,
     `link set ${link} up`,
     `route replace ${plan.uplink}/32 dev ${link} src ${plan.node}`,
-    `route replace ${plan.podCidr} ${through}`,
+    `route ${verb} ${plan.podCidr} ${through}`,
   ];
-  const services = ipv4Range(plan.serviceCidr);
-  const conflict = (await machineRoutes(plan.machine)).find(({ dst, dev }) => dev !== link && overlap(ipv4Range(dst), services));
-  if (conflict) {
-    log.warn('Services are reached from Pods, but not from this machine: their range is in use here', {
-      serviceCidr: plan.serviceCidr,
-      route: `${conflict.dst} dev ${conflict.dev}`,
-    });
-    return commands;
-  }
-  return [...commands, `route replace ${plan.serviceCidr} ${through}`];
+  const conflict = inTheWay(plan.serviceCidr);
+  if (!conflict) return [...commands, `route replace ${plan.serviceCidr} ${through}`];
+  log.warn('Services are reached from Pods, but not from this machine: their range is in use here', {
+    serviceCidr: plan.serviceCidr,
+    route: `${conflict.dst} dev ${conflict.dev}`,
+  });
+  return commands;
 }
 
 export async function destroyRouter({ id, machine }: Pick<RouterPlan, 'id' | 'machine'>): Promise<void> {

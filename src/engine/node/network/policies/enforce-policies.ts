@@ -23,6 +23,8 @@ export interface EnforcerOptions {
   standIns: readonly PolicyPod[];
   /** The address that a Pod of this node has. */
   addressOf: (uid: string) => string | undefined;
+  /** Absent: there is no other node. */
+  nodeName?: string;
 }
 
 /** Work on the model between two turns of the event loop. */
@@ -34,8 +36,8 @@ const REMEMBERED_DELETIONS = 1000;
 export class PolicyEnforcer {
   readonly model: PolicyModel;
   #options: EnforcerOptions;
-  /** Addresses that are cut off, by uid: their Pods still run here, but the API knows them no more. */
-  #strays = new Map<string, string>();
+  /** Addresses that are cut off: something uses them here, but no Pod that is known. */
+  #strays = new Set<string>();
   #deleted = new Map<string, string>();
   #pods: Informer;
   #stops: (() => void)[] = [];
@@ -69,31 +71,31 @@ export class PolicyEnforcer {
   /** The policies that select the Pod hold when this resolves, also those that our watch has not told of yet. */
   async attach(pod: KubeObject): Promise<void> {
     const { uid = '', namespace = '' } = pod.metadata;
-    this.#readmit(uid);
+    this.#readmit(this.#options.addressOf(uid));
     this.#show(this.#newest(pod));
     const { items } = await this.#options.client.resource(NetworkPolicy, namespace).listAll();
     for (const policy of items) this.#learn(policy);
     await this.apply();
   }
 
-  /** Called when the Pod's address is given up. */
-  async detach(uid: string): Promise<void> {
-    this.#readmit(uid);
+  /** The Pod's address is given up. The caller applies it. */
+  detach(uid: string, address: string): void {
+    this.#readmit(address);
     this.model.deletePod(uid);
-    await this.apply();
   }
 
-  /** Nothing goes to or from an address whose Pod is not known: no policy can be judged for it. */
-  cutOff(uid: string, address: string): void {
-    if (this.model.pod(uid)) return;
-    this.#strays.set(uid, address);
+  /** Nothing goes to or from the address until a Pod with it is known: no policy can be judged for it. */
+  cutOff(address: string): void {
+    this.#strays.add(address);
     for (const map of Object.values(MAPS)) this.#options.table.addElement(map, address, 'drop');
   }
 
-  #readmit(uid: string): void {
-    const address = this.#strays.get(uid);
-    if (address === undefined) return;
-    this.#strays.delete(uid);
+  readmitAllBut(addresses: readonly string[]): void {
+    for (const address of this.#strays) if (!addresses.includes(address)) this.#readmit(address);
+  }
+
+  #readmit(address: string | undefined): void {
+    if (address === undefined || !this.#strays.delete(address)) return;
     for (const map of Object.values(MAPS)) this.#options.table.deleteElement(map, address);
   }
 
@@ -132,7 +134,7 @@ export class PolicyEnforcer {
       // A Pod of this node keeps its rules until its network is taken away.
       if (this.#options.addressOf(uid) === undefined) this.model.deletePod(uid);
     } else {
-      this.#readmit(uid);
+      this.#readmit(this.#options.addressOf(uid));
       this.#show(object);
     }
     this.#applySoon();
@@ -152,12 +154,17 @@ export class PolicyEnforcer {
     else this.model.deletePod(uid);
   }
 
-  /** Pods of this node have the address that they were given; of others we know what their status says. */
+  /**
+   * Pods of this node have the address that they were given. What their status says may be another's by now, so it counts only for Pods that
+   * are not in our network.
+   */
   #addressesOf(pod: KubeObject): string[] {
-    const given = this.#options.addressOf(pod.metadata.uid ?? '');
+    const { addressOf, nodeName } = this.#options;
+    const given = addressOf(pod.metadata.uid ?? '');
     if (given !== undefined) return [given];
+    const local = nodeName === undefined || pod.spec?.nodeName === nodeName;
     const phase = pod.status?.phase;
-    if (phase === 'Succeeded' || phase === 'Failed') return [];
+    if ((local && pod.spec?.hostNetwork !== true) || phase === 'Succeeded' || phase === 'Failed') return [];
     const told = (pod.status?.podIPs ?? [{ ip: pod.status?.podIP }]) as { ip?: string }[];
     return told.flatMap(({ ip }) => (ip !== undefined && /^[\d.]+$/.test(ip) ? [ip] : []));
   }

@@ -22,7 +22,8 @@ const DENIED_SECONDS = 60;
 
 /**
  * The table of the router, through which all traffic of all Pods passes. Egress of who opened the connection and ingress of who answers are
- * judged for every packet of both directions, so there is no rule that lets established connections through.
+ * judged for every packet of both directions, so there is no rule that lets established connections through. What belongs to no connection
+ * cannot be judged and goes nowhere.
  */
 export function routerTable(addresses: RouterAddresses): NftTable {
   const table = new NftTable(ROUTER_TABLE, fixedChains(addresses));
@@ -66,7 +67,7 @@ function fixedChains({ node, gateway, uplink }: RouterAddresses): string {
     ct original ip saddr . ct reply ip saddr @${SELF} accept
     ct original ip saddr vmap @egress_of
     ct reply ip saddr vmap @ingress_of
-    accept
+    ct state { new, established, related } accept
   }
   chain input {
     type filter hook input priority filter; policy drop;

@@ -29,7 +29,7 @@ export interface Shim {
 }
 
 export interface TransientProgram {
-  /** The program and its arguments; an absolute path, or found in the PATH of the shim. */
+  /** The program and its arguments; an absolute path, or found in the PATH of its own environment. */
   argv: string[];
   env: Record<string, string>;
   cwd: string;

@@ -70,11 +70,16 @@ function startError(child: ChildProcess, program: TransientProgram): Promise<Shi
   return new Promise((resolve) => void child.once('error', (error) => resolve(asShimError(error, program))));
 }
 
-function asShimError(error: unknown, { argv }: TransientProgram): ShimError {
+function asShimError(error: unknown, program: TransientProgram): ShimError {
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === 'ENOENT') return new ShimError('CommandNotFound', `Cannot start "${argv[0]}": there is no such program`, { cause: error });
-  if (code === 'EACCES') return new ShimError('NotExecutable', `Cannot start "${argv[0]}": it may not be executed`, { cause: error });
-  return new ShimError('StartFailed', `Cannot start "${argv[0]}": ${(error as Error).message}`, { cause: error });
+  // A folder in PATH that may not be read looks to the kernel like a program that may not be executed.
+  if (code === 'ENOENT' || code === 'EACCES') return lookupError(program, code === 'EACCES' ? lookUp(program) : 'absent');
+  return new ShimError('StartFailed', `Cannot start "${program.argv[0]}": ${(error as Error).message}`, { cause: error });
+}
+
+function lookupError({ argv: [command] }: TransientProgram, found: 'denied' | 'executable' | 'absent'): ShimError {
+  if (found === 'absent') return new ShimError('CommandNotFound', `Cannot start "${command}": there is no such program`);
+  return new ShimError('NotExecutable', `Cannot start "${command}": it may not be executed`);
 }
 
 function opened<T>(open: () => T): T {
@@ -91,13 +96,28 @@ function checkFolder(path: string): void {
   throw new ShimError('StartFailed', `Cannot start in "${path}": there is no such folder`);
 }
 
-function checkCommand({ argv: [command], env }: TransientProgram): void {
-  const places = command.includes('/') ? [command] : (env.PATH ?? '/usr/bin:/bin').split(delimiter).map((folder) => join(folder, command));
-  const found = places.filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
-  if (found.length === 0) throw new ShimError('CommandNotFound', `Cannot start "${command}": there is no such program`);
+function checkCommand(program: TransientProgram): void {
+  const found = lookUp(program);
+  if (found !== 'executable') throw lookupError(program, found);
+}
+
+function lookUp({ argv: [command], env }: TransientProgram): 'executable' | 'denied' | 'absent' {
+  const folders = (env.PATH ?? '/usr/bin:/bin').split(delimiter);
+  const places = command.includes('/') ? [command] : folders.map((folder) => join(folder, command));
+  const found = places.map(kindOf);
+  return found.find((kind) => kind === 'executable') ?? found.find((kind) => kind === 'denied') ?? 'absent';
+}
+
+function kindOf(path: string): 'executable' | 'denied' | 'absent' {
   try {
-    found.forEach((path) => accessSync(path, constants.X_OK));
-  } catch (error) {
-    throw new ShimError('NotExecutable', `Cannot start "${command}": it may not be executed`, { cause: error });
+    if (!statSync(path).isFile()) return 'denied';
+  } catch {
+    return 'absent';
+  }
+  try {
+    accessSync(path, constants.X_OK);
+    return 'executable';
+  } catch {
+    return 'denied';
   }
 }

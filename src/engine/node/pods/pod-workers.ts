@@ -103,8 +103,8 @@ export class PodWorkers {
       if (!end) {
         const ended = driver.ended(id);
         await driver.signal(id, 'SIGTERM').catch(() => {});
-        await Promise.race([ended, sleep(clock, MINIMUM_GRACE_SECONDS * 1000)]);
-        await driver.signal(id, 'SIGKILL').catch(() => {});
+        const inTime = await Promise.race([ended.then(() => true), sleep(clock, MINIMUM_GRACE_SECONDS * 1000).then(() => false)]);
+        if (!inTime) await driver.signal(id, 'SIGKILL').catch(() => {});
         await ended;
       }
       await driver.remove(id);

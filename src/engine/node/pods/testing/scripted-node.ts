@@ -41,7 +41,7 @@ export class ScriptedNode {
 
   constructor(pod: PodObject) {
     this.api = pod;
-    this.worker = new PodWorker(pod, this.#ports());
+    this.worker = new PodWorker(pod, this.ports());
   }
 
   /** Begins, with whatever the driver has. */
@@ -55,7 +55,7 @@ export class ScriptedNode {
   /** An agent takes over from another that was killed. */
   async restart(options: { sandboxLives?: boolean } = {}): Promise<void> {
     this.worker.release();
-    this.worker = new PodWorker(this.api, this.#ports());
+    this.worker = new PodWorker(this.api, this.ports());
     await this.begin({ sandboxLives: true, ...options });
   }
 
@@ -107,7 +107,7 @@ export class ScriptedNode {
     this.worker.release();
   }
 
-  #ports(): WorkerPorts {
+  ports(): WorkerPorts {
     const { clock, driver, files } = this;
     const events = {
       record: (_pod: PodObject, type: string, reason: string, message: string) => void this.events.push(`${type} ${reason} ${message}`),

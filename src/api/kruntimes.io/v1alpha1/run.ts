@@ -183,7 +183,8 @@ export const runDefinition = {
     { name: 'Runtime', type: 'string', jsonPath: '.spec.runtime' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
-  selectableFields: ['.spec.runtime', '.status.assignedPod', '.status.phase'],
+  // By the last one those who delete finished Runs see only the Runs that are to be deleted.
+  selectableFields: ['.spec.runtime', '.status.assignedPod', '.status.phase', '.spec.ttlSecondsAfterFinished'],
 } satisfies KindDefinition<ValueOf<typeof spec>, ValueOf<typeof status>>;
 
 export type RunSpec = ValueOf<typeof spec>;

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
 
@@ -6,8 +7,8 @@ let built: Promise<string> | undefined;
 
 /**
  * The shim as a program that Node can run, made from the sources that are tested. It lies below node_modules because that is where
- * it finds the packages it uses. Built once per test file and removed when the tests have ended; a test that runs as another user, who
- * may not write there, is told in TENANTRY_TEST_SHIM where it is.
+ * it finds the packages it uses, named by its content: tests that run at the same time share it. A test that runs as another user,
+ * who may not write there, is told in TENANTRY_TEST_SHIM where it is.
  */
 export function builtShim(): Promise<string> {
   const ready = process.env.TENANTRY_TEST_SHIM;
@@ -16,21 +17,23 @@ export function builtShim(): Promise<string> {
 }
 
 async function buildShim(): Promise<string> {
-  const cache = resolve('node_modules/.cache');
-  mkdirSync(cache, { recursive: true });
-  const folder = mkdtempSync(`${cache}/tenantry-shim-`);
-  chmodSync(folder, 0o755);
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const program = `${folder}/shim.mjs`;
-  await build({
+  const { outputFiles } = await build({
     entryPoints: ['src/main/shim.ts'],
-    outfile: program,
     bundle: true,
+    write: false,
     format: 'esm',
     platform: 'node',
     target: 'node20',
     packages: 'external',
     logLevel: 'warning',
   });
+  const [{ contents }] = outputFiles;
+  const folder = resolve('node_modules/.cache/tenantry-shim');
+  mkdirSync(folder, { recursive: true });
+  const program = `${folder}/${createHash('sha256').update(contents).digest('hex').slice(0, 16)}.mjs`;
+  if (!existsSync(program)) {
+    writeFileSync(`${program}.${process.pid}`, contents);
+    renameSync(`${program}.${process.pid}`, program);
+  }
   return program;
 }

@@ -360,10 +360,15 @@ export function driverSuite(under: DriverUnderTest): void {
       const streams = await driver.exec(spec.id, { command: ['/bin/sh'], terminal: true, stdin: true });
       const out = new StreamText(streams.stdout);
       streams.resize(111, 22);
-      await sleep(100);
-      streams.stdin!.write('stty size; exit 6\n');
+      await eventually(
+        () => {
+          streams.stdin!.write('stty size\n');
+          return out.text;
+        },
+        (text) => text.includes('22 111'),
+      );
+      streams.stdin!.write('exit 6\n');
       expect((await streams.ended).exitCode).toBe(6);
-      expect(await out.ended).toContain('22 111');
     });
 
     it('exec rejects a command that is not there', async () => {

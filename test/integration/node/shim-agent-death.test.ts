@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { connectShim } from '../../../src/engine/node/shim/client/connect-shim.ts';
@@ -37,7 +37,7 @@ afterEach(async () => {
 
 async function startAgent(): Promise<{ stays: number; goes: number }> {
   const program = await builtShim();
-  const outfile = join(dirname(program), `agent-${process.pid}.mjs`);
+  const outfile = join(folder.dir, 'agent.mjs');
   await build({
     stdin: { contents: AGENT, resolveDir: process.cwd(), loader: 'ts' },
     outfile,

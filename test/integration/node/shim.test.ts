@@ -149,9 +149,12 @@ describe('signals', () => {
   });
 
   it('signal to the group reaches the children', async () => {
-    const spec = shell('trap "" TERM; sleep 60 & trap "echo stopped; exit 5" TERM; wait');
+    const spec = shell('trap "" TERM; sleep 60 & trap "echo stopped; exit 5" TERM; echo ready; wait');
     await shim.start(spec);
-    await sleep(100);
+    await eventually(
+      () => existsSync(spec.log.path) && logOf(spec).length,
+      (lines) => lines === 1,
+    );
     await shim.signal(spec.id, 'SIGTERM', { group: true });
     expect((await shim.ended(spec.id)).exitCode).toBe(5);
   });
@@ -165,11 +168,14 @@ describe('signals', () => {
   });
 
   it('orphans leave no zombies', async () => {
-    const spec = shell('for i in 1 2 3 4 5; do (setsid sleep 0.05 &) ; done; exec sleep 60');
+    const spec = shell('for i in 1 2 3 4 5; do (setsid sleep 0.05 &) ; done; echo ready; exec sleep 60');
     await shim.start(spec);
-    await sleep(300);
-    const children = readFileSync(`/proc/${folder.shimPid()}/task/${folder.shimPid()}/children`, 'utf8').trim().split(' ');
-    expect(children).toHaveLength(1);
+    const children = () => readFileSync(`/proc/${folder.shimPid()}/task/${folder.shimPid()}/children`, 'utf8').trim().split(' ');
+    await eventually(
+      () => existsSync(spec.log.path) && logOf(spec).length,
+      (lines) => lines === 1,
+    );
+    await eventually(children, (pids) => pids.length === 1);
   });
 
   it('signal and ended reject with NotFound for what was never started', async () => {

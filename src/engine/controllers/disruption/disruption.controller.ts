@@ -1,5 +1,6 @@
 import { PodDisruptionBudget } from '../../../client/kinds.ts';
-import { formatLabelSelector, labelSelectorMatcher } from '../../../kube/label-selector.ts';
+import { goLabelSelector } from '../../../kube/go-label-selector.ts';
+import { labelSelectorMatcher } from '../../../kube/label-selector.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { errorText } from '../../../lib/log.ts';
@@ -77,7 +78,7 @@ async function sync(
   if (pods.length === 0) events.record(budget, { type: 'Normal', reason: 'NoPods', message: 'No matching pods found' });
   const expected = needsScale(budget) ? await scales.expectedPods(pods) : { count: pods.length, unmanaged: false };
   if (expected.unmanaged) {
-    const message = `Pods selected by this PodDisruptionBudget (selector: ${formatLabelSelector(budget.spec.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
+    const message = `Pods selected by this PodDisruptionBudget (selector: ${goLabelSelector(budget.spec.selector)}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
     events.record(budget, { type: 'Warning', reason: 'UnmanagedPods', message });
   }
   const now = clock.now();

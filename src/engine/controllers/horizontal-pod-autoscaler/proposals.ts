@@ -1,9 +1,10 @@
+import { goLabelSelector } from '../../../kube/go-label-selector.ts';
 import { labelSelectorMatcher, type LabelMatcher } from '../../../kube/label-selector.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { messageOf } from './client-text.ts';
 import type { MetricsReader } from './metrics-reader.ts';
 import { milliOf, milliQuantity } from './model/amounts.ts';
-import { externalName, goLabelSelector } from './model/metric-names.ts';
+import { externalName } from './model/metric-names.ts';
 import {
   averageReplicas,
   sharedReplicas,

@@ -1,16 +1,5 @@
-import { compareText } from '../../../../kube/go-text.ts';
+import { goLabelSelector } from '../../../../kube/go-label-selector.ts';
 import type { LabelSelector } from '../../../../kube/label-selector.ts';
-
-/** A selector as Go prints it: it stands in messages. */
-export function goLabelSelector(selector: LabelSelector | undefined): string {
-  if (selector === undefined) return 'nil';
-  const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => compareText(a, b));
-  const expressions = (selector.matchExpressions ?? []).map(
-    ({ key, operator, values }) => `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${(values ?? []).join(' ')}],},`,
-  );
-  const matchLabels = labels.map(([key, value]) => `${key}: ${value},`).join('');
-  return `&LabelSelector{MatchLabels:map[string]string{${matchLabels}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
-}
 
 /** What ScalingActive and events call a metric. */
 export function externalName(metric: { name: string; selector?: LabelSelector }): string {

@@ -1,6 +1,7 @@
 import { Argument, Command, Option } from 'commander';
 import { LOG_LEVELS } from '../lib/log.ts';
 import { completionScript, SHELLS } from './completion.ts';
+import { addClusterOptions, addKrtCommands, addRunCommand } from './krt-commands.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
 import { reportFailure } from './report-failure.ts';
@@ -113,6 +114,9 @@ Example:
     });
 
   addImageCommands(program);
+
+  addClusterOptions(addRunCommand(program));
+  addKrtCommands(addClusterOptions(program.command('runs').description('look after Runs, Runtimes and artifacts: all that `krt` does')));
 
   program
     .command('version')

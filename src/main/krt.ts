@@ -1,12 +1,22 @@
 import { Argument, Command } from 'commander';
 import { completionScript, SHELLS } from './completion.ts';
+import { addClusterOptions, addKrtCommands } from './krt-commands.ts';
 import { productVersion } from './product-version.ts';
 import { reportFailure } from './report-failure.ts';
 
 const program = new Command('krt')
-  .description('Short executions ("Runs") on warm pods. This release has no Run commands yet: they arrive with the runs area.')
+  .description('Runs: short executions on warm Pods, on the instance of this machine or on any Kubernetes.')
   .version(productVersion(), '-v, --version', 'print the version of this command')
-  .showHelpAfterError('(krt --help shows what there is)');
+  .showHelpAfterError('(krt --help shows what there is)')
+  .addHelpText(
+    'after',
+    `
+Start here:
+  $ tenantry up                    in another terminal
+  $ krt run --follow -- echo hi`,
+  );
+addClusterOptions(program);
+addKrtCommands(program);
 
 program
   .command('version')

@@ -18,19 +18,19 @@ export class RunGoneError extends Error {
 
 /**
  * The states of one Run, from the present one (or the one that is known) on; undefined as the last when it is deleted. Ends after its
- * terminal state, and when the signal fires. @throws StatusError when there is none at the start
+ * terminal state, unless its deletion is waited for, and when the signal fires. @throws StatusError when there is none at the start
  */
 export async function* runUpdates(
   client: Client,
   { namespace, name }: RunName,
-  { known, signal }: { known?: Run; signal?: AbortSignal } = {},
+  { known, signal, untilDeleted = false }: { known?: Run; signal?: AbortSignal; untilDeleted?: boolean } = {},
 ): AsyncGenerator<Run | undefined, void, void> {
   const runs = client.resource(RunKind, namespace);
   let run = known ?? (await runs.get(name, { signal }));
   const { uid } = run.metadata;
   for (;;) {
     yield run;
-    if (isTerminal(phaseOf(run))) return;
+    if (!untilDeleted && isTerminal(phaseOf(run))) return;
     for await (const update of runs.watch({
       fieldSelector: `metadata.name=${name}`,
       resourceVersion: run.metadata.resourceVersion,
@@ -40,7 +40,7 @@ export async function* runUpdates(
       // One of the same name may have been made after it.
       if (update.type === 'DELETED' || update.object.metadata.uid !== uid) return yield undefined;
       yield update.object;
-      if (isTerminal(phaseOf(update.object))) return;
+      if (!untilDeleted && isTerminal(phaseOf(update.object))) return;
     }
     if (signal?.aborted) return;
     // The watch has lost its place: what is now matters, not what was in between.

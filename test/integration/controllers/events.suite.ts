@@ -110,9 +110,9 @@ export function eventsSuite(name: string, connect: () => Promise<{ client: Clien
     });
 
     test('DaemonSet', async () => {
-      await client.resource<KubeObject>(Node).create({ metadata: { name: 'ev-node' } });
+      await client.resource<KubeObject>(Node).create({ metadata: { name: 'ev-node', labels: { pool: 'events' } } });
       await client.resource<KubeObject>(Node).patch('ev-node', { type: 'merge', patch: { spec: { taints: null } } });
-      await make('ev-daemon', DaemonSet, { selector, template: template() });
+      await make('ev-daemon', DaemonSet, { selector, template: template('i', { nodeSelector: { pool: 'events' } }) });
       await run('ev-daemon', 1);
       const [pod] = await kubelet.pods('ev-daemon');
       await kubelet.fail(pod);

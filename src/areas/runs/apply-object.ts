@@ -1,9 +1,9 @@
 import type { Client } from '../../client/client.ts';
-import { Deployment, NetworkPolicy, Role, RoleBinding, ServiceAccount } from '../../client/kinds.ts';
+import { Deployment, NetworkPolicy, PodDisruptionBudget, Role, RoleBinding, ServiceAccount } from '../../client/kinds.ts';
 import type { Kind } from '../../kube/kind.ts';
 import type { KubeObject } from '../../kube/object.ts';
 
-const KINDS: Record<string, Kind> = { Deployment, NetworkPolicy, Role, RoleBinding, ServiceAccount };
+const KINDS: Record<string, Kind> = { Deployment, NetworkPolicy, PodDisruptionBudget, Role, RoleBinding, ServiceAccount };
 
 /** Server-side apply: what is already so is not written again, and what others set stays. */
 export async function applyObject(client: Client, object: KubeObject, fieldManager: string): Promise<void> {

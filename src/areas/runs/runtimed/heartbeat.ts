@@ -1,4 +1,4 @@
-import { RUNTIMED_READY } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
+import { RUNTIMED_READY, type FailureReason } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../client/kinds.ts';
 import { formatTime } from '../../../kube/time.ts';
@@ -33,7 +33,7 @@ export async function beat(options: HeartbeatOptions, signal: AbortSignal): Prom
     const condition = {
       type: RUNTIMED_READY,
       status,
-      reason: ready ? 'Heartbeat' : 'RuntimeUnhealthy',
+      reason: ready ? 'Heartbeat' : unreadyReason(message),
       message: ready ? 'runtimed heartbeat is fresh' : message,
       lastProbeTime: now,
       lastTransitionTime: transition.time,
@@ -46,4 +46,10 @@ export async function beat(options: HeartbeatOptions, signal: AbortSignal): Prom
       });
     await sleep(clock, EVERY_MS, signal).catch(() => {});
   }
+}
+
+/** What is missing on the machine is told apart from what may pass: the Runs of the Runtime need not wait for it. */
+export function unreadyReason(message: string): string {
+  if (message.startsWith('interpreter not found')) return 'InterpreterMissing' satisfies FailureReason;
+  return /\bisolation\b/.test(message) ? ('IsolationUnavailable' satisfies FailureReason) : 'RuntimeUnhealthy';
 }

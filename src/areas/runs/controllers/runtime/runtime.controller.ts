@@ -1,18 +1,20 @@
-import { RUNTIME_LABEL, RUNTIMED_CONTAINER } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
-import { RUNTIMED_READY } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
+import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
+import { RuntimeCondition } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import { RunKind } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind, type Runtime } from '../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { Deployment, Pod } from '../../../../client/kinds.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
-import type { Json, KubeObject } from '../../../../kube/object.ts';
+import type { Json } from '../../../../kube/object.ts';
 import { Controller } from '../../../../runtime/controller.ts';
-import { toKey } from '../../../../runtime/informer/object-cache.ts';
+import { keyOf, toKey } from '../../../../runtime/informer/object-cache.ts';
 import { ownerKeys } from '../../../../runtime/owner-references.ts';
 import { stepReconciler } from '../../../../runtime/steps/step-reconciler.ts';
 import { applyObject } from '../../apply-object.ts';
 import type { RunsEnvironment } from '../../runs-environment.ts';
 import { UNFINISHED } from '../../scheduler/start-run-scheduler.ts';
 import { deploymentName } from './model/names.ts';
+import { saysTheSame } from './model/pod-reports.ts';
+import { failWaitingRuns } from './fail-waiting-runs.ts';
 import { RuntimeDemand } from './runtime-demand.ts';
 import { runtimeSteps } from './runtime.steps.ts';
 
@@ -27,6 +29,7 @@ export function runtimeController(environment: RunsEnvironment): Controller {
   pods.addIndex('runtime', (pod) => [toKey(pod.metadata.namespace, pod.metadata.labels![RUNTIME_LABEL])]);
   const demand = new RuntimeDemand(clock, (namespace, runtime) => runs.byIndex('runtime', toKey(namespace, runtime)));
   const deploymentOf = (runtime: Runtime): Json => deployments.find(runtime.metadata.namespace, deploymentName(runtime.metadata.name!));
+  const podsOf = (runtime: Runtime) => pods.byIndex('runtime', keyOf(runtime));
   const sizeOf = (runtime: Runtime) => {
     const { spec, status } = deploymentOf(runtime) ?? {};
     return demand.replicas(runtime, spec?.replicas ?? 0, status?.readyReplicas ?? 0);
@@ -41,7 +44,8 @@ export function runtimeController(environment: RunsEnvironment): Controller {
       apply: (object) => applyObject(client, object, 'kruntimes-controller'),
       deployment: (namespace, name) => deployments.find(namespace, name),
       replicas: sizeOf,
-      complaint: (runtime) => complaintOf(pods.byIndex('runtime', toKey(runtime.metadata.namespace, runtime.metadata.name!))),
+      pods: podsOf,
+      failWaiting: (runtime, failure) => failWaitingRuns(client, runs.byIndex('runtime', keyOf(runtime)), failure, new Date(clock.now())),
       settings,
     }),
   });
@@ -60,13 +64,20 @@ export function runtimeController(environment: RunsEnvironment): Controller {
   })
     .watch(runtimes)
     .watch(deployments, ownerKeys('kruntimes.io', 'Runtime'))
-    .watch(pods, ({ object }) => [toKey(object.metadata.namespace, object.metadata.labels![RUNTIME_LABEL])])
+    .watch(pods, (change) => {
+      if (change.type === 'modified' && saysTheSame(change.previous, change.object)) return [];
+      const { namespace, labels } = change.object.metadata;
+      return [toKey(namespace, labels![RUNTIME_LABEL])];
+    })
     .watch(runs, (change) => {
       const { metadata, spec } = change.object;
       const key = toKey(metadata.namespace, spec.runtime);
       // Most Runs come and go without any effect on the size of their Runtime: only its queue has one.
-      const waits = change.type === 'added' && change.object.status === undefined;
-      return waits && runtimes.get(key)?.spec.autoscaling !== undefined && needsPods(deploymentOf(runtimes.get(key)!)) ? [key] : [];
+      if (change.type !== 'added' || change.object.status !== undefined) return [];
+      const runtime = runtimes.get(key);
+      if (runtime === undefined) return [];
+      const calls = isHopeless(runtime) || (runtime.spec.autoscaling !== undefined && needsPods(deploymentOf(runtime)));
+      return calls ? [key] : [];
     });
 }
 
@@ -76,18 +87,8 @@ function needsPods(deployment: Json): boolean {
   return (deployment?.spec.replicas ?? 0) === 0;
 }
 
-/** The first thing that a Pod says is wrong: with its image, its containers, its interpreter. */
-function complaintOf(pods: KubeObject[]): { reason: string; message: string } | undefined {
-  for (const { metadata, status } of pods) {
-    const states: Json[] = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-    for (const { name, state } of states) {
-      const reason: string | undefined = state?.waiting?.reason;
-      if (reason === undefined || reason === 'ContainerCreating' || reason === 'PodInitializing') continue;
-      return { reason, message: `container "${name}" of Pod "${metadata.name}": ${state.waiting.message ?? reason}` };
-    }
-    const runtimed = findCondition<Json>(status?.conditions, RUNTIMED_READY);
-    if (runtimed?.status === 'False')
-      return { reason: runtimed.reason, message: `${RUNTIMED_CONTAINER} of Pod "${metadata.name}": ${runtimed.message}` };
-  }
-  return undefined;
+/** Its Runs have nothing to wait for. */
+function isHopeless({ status }: Runtime): boolean {
+  const { InterpreterAvailable, IsolationAvailable } = RuntimeCondition;
+  return [InterpreterAvailable, IsolationAvailable].some((type) => findCondition(status?.conditions, type)?.status === 'False');
 }

@@ -1,10 +1,13 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { Runtime } from '../../../../api/kruntimes.io/v1alpha1/runtime.ts';
+import { setCondition } from '../../../../kube/conditions.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { done, waiting } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import type { Failure } from '../../model/transitions.ts';
 import { deploymentName, roleBindingName, RUNTIMED_ROLE, serviceAccountOf } from './model/names.ts';
 import { RUNTIMED_RULES } from './runtimed-rules.ts';
+import { capabilitiesOf, complaintOf, hopelessReason } from './model/pod-reports.ts';
 import { ownerOf, runtimeDeployment, type RuntimeSettings } from './model/runtime-deployment.ts';
 
 export interface RuntimePorts {
@@ -13,14 +16,15 @@ export interface RuntimePorts {
   deployment(namespace: string, name: string): Json;
   /** How many Pods the Runtime should have now, and for what reason. */
   replicas(runtime: Runtime): { replicas: number; queued: number; active: number };
-  /** What Pods of the Runtime complain of, if they do. */
-  complaint(runtime: Runtime): { reason: string; message: string } | undefined;
+  pods(runtime: Runtime): KubeObject[];
+  /** Ends the Runs that wait for the Runtime. */
+  failWaiting(runtime: Runtime, failure: Failure): Promise<void>;
   settings: RuntimeSettings;
 }
 
 /** In this order: who the Pods are, what they may reach, the Pods, and what became of them. */
 export function runtimeSteps(ports: RuntimePorts): Step<Runtime>[] {
-  return [accountReady(ports), networkIsolated(ports), deployed(ports), available(ports)];
+  return [accountReady(ports), networkIsolated(ports), disruptionBudgeted(ports), deployed(ports), available(ports)];
 }
 
 function accountReady({ apply }: RuntimePorts): Step<Runtime> {
@@ -63,6 +67,27 @@ function networkIsolated({ apply }: RuntimePorts): Step<Runtime> {
   };
 }
 
+function disruptionBudgeted({ apply }: RuntimePorts): Step<Runtime> {
+  return {
+    name: 'DisruptionBudgeted',
+    async run(runtime) {
+      const { name, namespace } = runtime.metadata;
+      await apply({
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: deploymentName(name!), namespace, ownerReferences: [ownerOf(runtime)] },
+        spec: {
+          // One by one, each draining first. A count of those that stay would keep a Runtime of one Pod on its node for ever.
+          maxUnavailable: 1,
+          selector: { matchLabels: { [RUNTIME_LABEL]: name } },
+          unhealthyPodEvictionPolicy: 'AlwaysAllow',
+        },
+      });
+      return done();
+    },
+  };
+}
+
 function deployed({ apply, replicas, settings }: RuntimePorts): Step<Runtime> {
   return {
     name: 'Deployed',
@@ -75,19 +100,25 @@ function deployed({ apply, replicas, settings }: RuntimePorts): Step<Runtime> {
   };
 }
 
-function available({ deployment, replicas, complaint }: RuntimePorts): Step<Runtime> {
+function available(ports: RuntimePorts): Step<Runtime> {
   return {
     name: 'Available',
-    run(runtime) {
+    async run(runtime, { now }) {
       const { name, namespace } = runtime.metadata;
-      const status = deployment(namespace!, deploymentName(name!))?.status ?? {};
+      const status = ports.deployment(namespace!, deploymentName(name!))?.status ?? {};
       const ready: number = status.readyReplicas ?? 0;
-      runtime.status = { ...runtime.status, replicas: status.replicas ?? 0, readyReplicas: ready };
-      const wanted = replicas(runtime).replicas;
+      const conditions = runtime.status?.conditions ?? [];
+      runtime.status = { ...runtime.status, conditions, replicas: status.replicas ?? 0, readyReplicas: ready };
+      const pods = ports.pods(runtime);
+      for (const capability of capabilitiesOf(runtime, pods)) setCondition(conditions, capability, new Date(now()));
+      const wanted = ports.replicas(runtime).replicas;
       if (wanted === 0) return done('ScaledToZero', 'a Pod starts with the first Run');
       if (ready > 0) return done('PodsReady', `${ready} of ${wanted} Pods take Runs`);
-      const problem = complaint(runtime);
-      return problem ? waiting(problem.reason, problem.message) : waiting('PodsStarting', `none of ${wanted} Pods takes Runs yet`);
+      const complaint = complaintOf(pods);
+      if (complaint === undefined) return waiting('PodsStarting', `none of ${wanted} Pods takes Runs yet`);
+      const reason = hopelessReason(complaint);
+      if (reason !== undefined) await ports.failWaiting(runtime, { reason, message: complaint.message });
+      return waiting(complaint.reason, complaint.message);
     },
   };
 }

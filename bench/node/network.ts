@@ -91,7 +91,7 @@ async function applyPolicies({ engine, router }: Bench): Promise<void> {
           policyTypes: ['Ingress', 'Egress'],
           ingress: [
             { from: [{ podSelector: { matchLabels: { app: `a${(i * 7) % 10}` } } }], ports: [{ port: 8000 + i }, { port: 443 }] },
-            { from: [{ namespaceSelector: { matchLabels: { group: `g${i % 4}` } }, podSelector: {} }] },
+            { from: [{ namespaceSelector: { matchLabels: { group: `g${(i + 1) % 4}` } }, podSelector: {} }] },
           ],
           egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8', except: [`10.${i % 200}.0.0/16`] } }] }],
         },
@@ -120,7 +120,7 @@ async function changeRules({ engine, pods }: Bench): Promise<void> {
   const policies = engine.client.resource(NetworkPolicy, 'ns-0');
   const reaches = async (): Promise<boolean> => {
     try {
-      const socket = await connectTcp(client.place, { address: server.address, port: 7000 }, { timeoutMs: 8 });
+      const socket = await connectTcp(client.place, { address: server.address, port: 7000 }, { timeoutMs: 40 });
       socket.on('error', () => {});
       socket.destroy();
       return true;
@@ -147,15 +147,21 @@ async function changeRules({ engine, pods }: Bench): Promise<void> {
       const began = performance.now();
       if (wanted) await policies.create(way('in', 'ingress', server.object.metadata.labels!['number']));
       else await policies.delete('in');
-      while ((await reaches()) !== wanted) await new Promise((resolve) => setImmediate(resolve));
-      times.push(performance.now() - began);
+      // Refusal shows as silence: what counts is when the first packet of it was sent.
+      let asked = performance.now();
+      while ((await reaches()) !== wanted) asked = performance.now();
+      times.push((wanted ? performance.now() : asked) - began);
     }
   }
   listener.close();
-  const all = [...opened, ...closed];
-  console.log(
-    `a rule change holds after p50 ${quantile(all, 0.5)} ms, worst ${quantile(all, 1)} ms, beside ${POLICIES} policies (bar 100 ms)`,
-  );
+  for (const [what, times] of [
+    ['opens', opened],
+    ['closes', closed],
+  ] as const) {
+    console.log(
+      `a rule ${what} after p50 ${quantile(times, 0.5)} ms, worst ${quantile(times, 1)} ms, beside ${POLICIES} policies (bar 100 ms)`,
+    );
+  }
 }
 
 async function atRest(): Promise<void> {

@@ -70,7 +70,12 @@ async function lifeOf(client: Client, seen: Sightings, name: string): Promise<{ 
 /** A program that ends as soon as it is told to. */
 function sleeper(name: string, probed = false): { metadata: { name: string }; spec: unknown } {
   const readinessProbe = { exec: { command: ['/bin/true'] }, periodSeconds: 10 };
-  const container = { name: 'c', image: 'tenantry.dev/tools', command: ['sleep', '3600'], ...(probed ? { readinessProbe } : {}) };
+  const container = {
+    name: 'c',
+    image: 'tenantry.dev/tools',
+    command: ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'],
+    ...(probed ? { readinessProbe } : {}),
+  };
   return { metadata: { name }, spec: { containers: [container], terminationGracePeriodSeconds: 5, automountServiceAccountToken: false } };
 }
 
@@ -124,7 +129,17 @@ class Sightings {
 }
 
 async function startUp(data: string, driver: string): Promise<{ child: ChildProcess; url: string }> {
-  const args = ['bin/tenantry', 'up', '--data', data, '--port', '0', '--node', driver];
+  const args = [
+    'bin/tenantry',
+    'up',
+    '--data',
+    data,
+    '--port',
+    '0',
+    '--node',
+    driver,
+    ...(process.env.BENCH_NETWORK ? ['--node-network', process.env.BENCH_NETWORK] : []),
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise<string>((resolve, reject) => {
     let text = '';

@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Client } from '../client/client.ts';
+import { Node } from '../client/kinds.ts';
 import { machineFacts, machineState, type MachineFacts } from '../engine/node/registration/machine-facts.ts';
 import type { NodeDescription, NodeHealth } from '../engine/node/registration/describe-node.ts';
 import { NodeRegistrar } from '../engine/node/registration/node-registrar.ts';
@@ -67,7 +68,9 @@ export class NodeSupervisor {
   readonly name: string;
   #options: SupervisorOptions;
   #machine: MachineFacts = machineFacts();
+  #client: Client;
   #registrar: NodeRegistrar;
+  #runtime: string | undefined;
   #agent: ChildProcess | undefined;
   #needed = false;
   #stopping = false;
@@ -79,7 +82,8 @@ export class NodeSupervisor {
     this.#options = options;
     this.name = options.settings.name ?? this.#machine.hostname;
     const { log } = options;
-    this.#registrar = new NodeRegistrar({ client: options.client(this.name), clock: realClock, log, describe: () => this.#describe() });
+    this.#client = options.client(this.name);
+    this.#registrar = new NodeRegistrar({ client: this.#client, clock: realClock, log, describe: () => this.#describe() });
   }
 
   /** Registers the node. Starts the agent too when an earlier one left something behind. */
@@ -132,6 +136,7 @@ export class NodeSupervisor {
   async #describe(): Promise<{ node: NodeDescription; health: NodeHealth }> {
     const { version, settings } = this.#options;
     const { disk } = await machineState(this.#folder);
+    this.#runtime ??= await this.#runtimeOfBefore();
     const node: NodeDescription = {
       name: this.name,
       machine: this.#machine,
@@ -140,11 +145,18 @@ export class NodeSupervisor {
       serverAddress: this.#serverAddress,
       version,
       resources: settings.resources,
-      runtime: `process://${version}`,
-      images: [],
+      runtime: this.#runtime,
     };
-    const policies = { status: false, reason: 'NoPods', message: 'what this node can enforce is found out with its first Pod' };
-    return { node, health: { pressure: NO_PRESSURE, policies, missingIsolation: [] } };
+    return { node, health: { pressure: NO_PRESSURE } };
+  }
+
+  /** What runs containers is found out with the first Pod; until then it is what it was. */
+  async #runtimeOfBefore(): Promise<string> {
+    const known = await this.#client
+      .resource(Node)
+      .get(this.name)
+      .catch(() => undefined);
+    return known?.status?.nodeInfo?.containerRuntimeVersion ?? `process://${this.#options.version}`;
   }
 
   #launch(): void {

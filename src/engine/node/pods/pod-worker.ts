@@ -68,7 +68,10 @@ export class PodWorker {
   #shutDown = false;
   #cleared = false;
   #deleteSent = false;
+  /** Of the whole Pod, once it ends. */
   #deadline: Deadline | undefined;
+  /** Of containers that are to be restarted. */
+  #deadlines = new Set<Deadline>();
   #clearWaiters: (() => void)[] = [];
 
   constructor(pod: PodObject, ports: WorkerPorts) {
@@ -265,10 +268,12 @@ export class PodWorker {
     if (!run) return;
     const grace = graceSeconds(this.pod, containerNamed(this.pod.spec!, name), reason);
     const deadline = new Deadline(this.#ports.clock, grace * 1000);
+    this.#deadlines.add(deadline);
     try {
       await this.containers.stop(this.pod, run, { message, deadline });
     } finally {
       deadline.cancel();
+      this.#deadlines.delete(deadline);
     }
   }
 
@@ -308,6 +313,7 @@ export class PodWorker {
     this.#abort.abort();
     const grace = graceSeconds(this.pod, undefined, 'podEnds');
     this.#deadline?.shorten(grace * 1000);
+    for (const deadline of this.#deadlines) deadline.shorten(grace * 1000);
   }
 
   async #finish(): Promise<void> {

@@ -30,14 +30,16 @@ export interface NodeDescription {
   /** Where the node's server listens; absent before there is one. */
   serverPort?: number;
   podCidr?: string;
-  images: readonly StoredImage[];
+  /** Absent: not known just now. */
+  images?: readonly StoredImage[];
 }
 
 export interface NodeHealth {
   pressure: Pressure;
-  policies: { status: boolean; reason: string; message: string };
-  /** What drivers do not isolate. */
-  missingIsolation: readonly string[];
+  /** Absent, like the next: it is found out with the first Pod. */
+  policies?: { status: boolean; reason: string; message: string };
+  /** What the driver does not isolate. */
+  missingIsolation?: readonly string[];
 }
 
 export function nodeMetadata({
@@ -87,7 +89,7 @@ export function nodeStatus(node: NodeDescription): NodeStatus {
       operatingSystem: machine.os,
       architecture: machine.architecture,
     },
-    images: imageList(node.images),
+    ...(node.images === undefined ? {} : { images: imageList(node.images) }),
   };
 }
 
@@ -98,10 +100,12 @@ function imageList(images: readonly StoredImage[]): NonNullable<NodeStatus['imag
     .map(({ names, sizeBytes }) => ({ names: names.slice(0, NAMES_PER_IMAGE), sizeBytes }));
 }
 
+type Finding = Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>;
+
 /** The conditions of a node, with the words of a kubelet where it has them. */
 export function nodeConditions(health: NodeHealth, before: readonly NodeCondition[], now: Date): NodeCondition[] {
   const { pressure, policies, missingIsolation } = health;
-  const findings: Pick<NodeCondition, 'type' | 'status' | 'reason' | 'message'>[] = [
+  const findings: Finding[] = [
     pressure.memory
       ? finding('MemoryPressure', true, 'KubeletHasInsufficientMemory', 'kubelet has insufficient memory available')
       : finding('MemoryPressure', false, 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
@@ -111,10 +115,8 @@ export function nodeConditions(health: NodeHealth, before: readonly NodeConditio
     pressure.processes
       ? finding('PIDPressure', true, 'KubeletHasInsufficientPID', 'kubelet has insufficient PID available')
       : finding('PIDPressure', false, 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-    finding('NetworkPolicyEnforced', policies.status, policies.reason, policies.message),
-    missingIsolation.length === 0
-      ? finding('tenantry.dev/Isolation', true, 'Contained', 'containers are fully isolated')
-      : finding('tenantry.dev/Isolation', false, 'IsolationMissing', `not isolated on this node: ${missingIsolation.join(', ')}`),
+    ...(policies === undefined ? [] : [finding('NetworkPolicyEnforced', policies.status, policies.reason, policies.message)]),
+    ...(missingIsolation === undefined ? [] : [isolation(missingIsolation)]),
     finding('Ready', true, 'KubeletReady', 'kubelet is posting ready status'),
   ];
   const time = formatTime(now);
@@ -125,11 +127,11 @@ export function nodeConditions(health: NodeHealth, before: readonly NodeConditio
   });
 }
 
-function finding(
-  type: string,
-  status: boolean,
-  reason: string,
-  message: string,
-): { type: string; status: string; reason: string; message: string } {
+function isolation(missing: readonly string[]): Finding {
+  if (missing.length === 0) return finding('tenantry.dev/Isolation', true, 'Contained', 'containers are fully isolated');
+  return finding('tenantry.dev/Isolation', false, 'IsolationMissing', `not isolated on this node: ${missing.join(', ')}`);
+}
+
+function finding(type: string, status: boolean, reason: string, message: string): Finding {
   return { type, status: status ? 'True' : 'False', reason, message };
 }

@@ -36,6 +36,7 @@ function unsupportedFeature({ spec }: PodObject, { driver }: NodeAbilities): str
   if (spec!.shareProcessNamespace) return cannot('shareProcessNamespace', 'leave it out');
   if (spec!.hostUsers === false) return cannot('hostUsers: false', 'leave it out, or run as another user with runAsUser');
   if (spec!.resourceClaims?.length) return cannot('resourceClaims', 'use extended resources in requests and limits');
+  if (spec!.runtimeClassName) return cannot('runtimeClassName', 'leave it out: the node has one runtime, chosen with --node');
   if (spec!.volumes?.some((volume) => volume.image)) return cannot('volumes.image', 'copy the files with an init container');
   const privileged = [...(spec!.initContainers ?? []), ...spec!.containers].some(({ securityContext }) => securityContext?.privileged);
   if (privileged && driver === 'process')

@@ -21,7 +21,7 @@ export function resourceLimits({ resources }: Pick<Container, 'resources'>): Res
   };
 }
 
-/** Sums over the containers that run at the same time; a limit only where all of them have one. */
+/** Sums over the containers that run at the same time; a limit only where all of them have one, or the Pod itself. */
 export function podLimits(spec: PodSpec): ResourceLimits {
   const long = [...(spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always'), ...spec.containers];
   const short = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== 'Always').map(resourceLimits);
@@ -33,7 +33,10 @@ export function podLimits(spec: PodSpec): ResourceLimits {
       ...short.map((one) => one[field]!),
     );
   };
-  const [cpuShares, cpuMillis, memoryBytes] = [total('cpuShares'), total('cpuMillis'), total('memoryBytes')];
+  const own = spec.resources ? resourceLimits({ resources: spec.resources }) : undefined;
+  const cpuShares = spec.resources?.requests?.cpu === undefined ? total('cpuShares') : own?.cpuShares;
+  const cpuMillis = own?.cpuMillis ?? total('cpuMillis');
+  const memoryBytes = own?.memoryBytes ?? total('memoryBytes');
   return {
     ...(cpuShares === undefined ? {} : { cpuShares }),
     ...(cpuMillis === undefined ? {} : { cpuMillis }),

@@ -19,6 +19,7 @@ describe('whyRefused', () => {
     ['the same operating system', { os: { name: 'linux' } }, {}, undefined],
     ['a shared process namespace', { shareProcessNamespace: true }, {}, 'UnexpectedAdmissionError'],
     ['a user namespace', { hostUsers: false }, {}, 'UnexpectedAdmissionError'],
+    ['another runtime', { runtimeClassName: 'gvisor' }, {}, 'UnexpectedAdmissionError'],
     ['no user namespace', { hostUsers: true }, {}, undefined],
     ['a privileged process', privileged, {}, 'UnexpectedAdmissionError'],
     ['a privileged container', privileged, { driver: 'oci' }, undefined],
@@ -78,6 +79,13 @@ describe('resourceLimits', () => {
       initContainers: [aSidecar('s', limits('500m', '1Gi')), aContainer('i', limits('4', '1Gi'))],
     };
     expect(podLimits(spec)).toMatchObject({ cpuMillis: 4000, memoryBytes: 3 * 1024 ** 3, pids: 3072 });
+  });
+
+  test('of a Pod are what it says itself', () => {
+    expect(podLimits({ containers: [aContainer('a')], resources: { limits: { memory: '1Gi', cpu: '2' } } })).toMatchObject({
+      memoryBytes: 1024 ** 3,
+      cpuMillis: 2000,
+    });
   });
 
   test('of a Pod are absent when one container has none', () => {

@@ -103,6 +103,16 @@ export const ValidatingWebhookConfiguration = cluster<admissionregistration.Vali
   'ValidatingWebhookConfiguration',
   'validatingwebhookconfigurations',
 );
+export const ValidatingAdmissionPolicy = cluster<admissionregistration.ValidatingAdmissionPolicy>(
+  'admissionregistration.k8s.io/v1',
+  'ValidatingAdmissionPolicy',
+  'validatingadmissionpolicies',
+);
+export const ValidatingAdmissionPolicyBinding = cluster<admissionregistration.ValidatingAdmissionPolicyBinding>(
+  'admissionregistration.k8s.io/v1',
+  'ValidatingAdmissionPolicyBinding',
+  'validatingadmissionpolicybindings',
+);
 export const TokenReview = cluster<authentication.TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews');
 export const SelfSubjectReview = cluster<authentication.SelfSubjectReview>(
   'authentication.k8s.io/v1',

@@ -2,12 +2,20 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
 import { builtInRuntimes } from '../areas/runs/built-in-runtimes.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
 import { RuntimeKind } from '../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Client } from '../client/client.ts';
-import { ClusterRole, ClusterRoleBinding, CustomResourceDefinition } from '../client/kinds.ts';
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  CustomResourceDefinition,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+} from '../client/kinds.ts';
 import { isConditionTrue } from '../kube/conditions.ts';
+import type { Kind } from '../kube/kind.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isStatusError } from '../kube/status.ts';
 
@@ -21,17 +29,24 @@ export function builtDefinitions(): KubeObject[] {
   return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as KubeObject);
 }
 
-/** Makes the Kinds of the areas known, their rights, and, the first time, the Runtimes that come with the engine. */
+const KINDS: Record<string, Kind> = {
+  ClusterRole,
+  ClusterRoleBinding,
+  CustomResourceDefinition,
+  ValidatingAdmissionPolicy,
+  ValidatingAdmissionPolicyBinding,
+};
+
+/** Makes the Kinds of the areas known, their rights and rules, and, the first time, the Runtimes that come with the engine. */
 export async function installAreas(client: Client, definitions: KubeObject[]): Promise<void> {
-  const written = await Promise.all(definitions.map((definition) => installDefinition(client, definition)));
-  if (!written.includes('created') && !written.includes('updated')) return;
-  await Promise.all(runsRights().map((object) => installRights(client, object)));
+  const written = await Promise.all(definitions.map((definition) => install(client, definition)));
+  await Promise.all([...runsRights(), ...runtimeAccessPolicy()].map((object) => install(client, object)));
   if (!written.includes('created')) return;
   await Promise.all(builtInRuntimes().map((runtime) => createOnceServed(client, runtime)));
 }
 
-async function installDefinition(client: Client, definition: KubeObject): Promise<'created' | 'updated' | 'same'> {
-  const resource = client.resource(CustomResourceDefinition);
+async function install(client: Client, definition: KubeObject): Promise<'created' | 'updated' | 'same'> {
+  const resource = client.resource<KubeObject>(KINDS[definition.kind]);
   const name = definition.metadata.name!;
   const hash = createHash('sha256').update(JSON.stringify(definition)).digest('hex').slice(0, 16);
   const wanted = { ...definition, metadata: { ...definition.metadata, annotations: { [HASH_ANNOTATION]: hash } } };
@@ -44,7 +59,7 @@ async function installDefinition(client: Client, definition: KubeObject): Promis
     if (!isStatusError(error, 'NotFound')) throw error;
   }
   const created = await resource.create(wanted);
-  if (isConditionTrue(created.status?.conditions, 'Established')) return 'created';
+  if (definition.kind !== 'CustomResourceDefinition' || isConditionTrue(created.status?.conditions, 'Established')) return 'created';
   for await (const update of resource.watch({
     fieldSelector: `metadata.name=${name}`,
     resourceVersion: created.metadata.resourceVersion,
@@ -52,11 +67,6 @@ async function installDefinition(client: Client, definition: KubeObject): Promis
     if ('object' in update && isConditionTrue(update.object.status?.conditions, 'Established')) break;
   }
   return 'created';
-}
-
-async function installRights(client: Client, object: KubeObject): Promise<void> {
-  const kind = object.kind === 'ClusterRole' ? ClusterRole : ClusterRoleBinding;
-  await client.resource(kind).apply(object, { fieldManager: 'tenantry', force: true });
 }
 
 async function createOnceServed(client: Client, runtime: KubeObject): Promise<void> {

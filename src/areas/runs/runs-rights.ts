@@ -28,5 +28,22 @@ export function runsRights() {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME },
       subjects: [{ kind: 'ServiceAccount', name: 'tenantry-runs', namespace: 'kube-system' }],
     },
+    ...userRights(),
+  ];
+}
+
+/** What the users of a namespace may do by the roles that they have anyway. To use a restricted Runtime is for its administrators to give. */
+function userRights() {
+  const apiGroups = ['kruntimes.io'];
+  const role = (to: string, rules: object[]) => ({
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: `${NAME}:${to}`, labels: { [`rbac.authorization.k8s.io/aggregate-to-${to}`]: 'true' } },
+    rules,
+  });
+  return [
+    role('view', [{ apiGroups, resources: ['runs', 'runtimes'], verbs: ['get', 'list', 'watch'] }]),
+    role('edit', [{ apiGroups, resources: ['runs'], verbs: [...WRITE, 'deletecollection'] }]),
+    role('admin', [{ apiGroups, resources: ['runtimes'], verbs: [...WRITE, 'deletecollection', 'use'] }]),
   ];
 }

@@ -54,6 +54,18 @@ describe('a Runtime', () => {
     expect(status).toMatchObject({ phase: 'Pending', message: 'waiting for available runtime pods for runtime "leaving"' });
   });
 
+  it('that is restricted does not take Runs from before it was there', async () => {
+    await world.run('before', { runtime: 'guarded' });
+    // Times are in whole seconds.
+    await new Promise((resolve) => void setTimeout(resolve, 1100));
+    await create('guarded', { access: 'Restricted' });
+    const { status } = await world.until('before', (run) => run.status?.phase === 'Failed');
+    expect(status?.message).toBe('the Run is older than the restricted Runtime "guarded"; create it again');
+    await world.run('after', { runtime: 'guarded' });
+    await expect.poll(() => conditionOf('guarded', 'AccessGuarded')).toMatchObject({ status: 'True', reason: 'Restricted' });
+    expect((await world.get('after')).status?.phase ?? 'Pending').toBe('Pending');
+  });
+
   it('whose interpreter is missing says so, and its Runs fail at once with that reason', async () => {
     await create('no-python');
     await world.run('early', { runtime: 'no-python' });

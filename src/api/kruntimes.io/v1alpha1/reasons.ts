@@ -24,10 +24,12 @@ export const FAILURE_REASONS = [
   'OutputsTooLarge',
   'ArtifactInvalid',
   'InvalidResources',
-  // Additive: the environment names a Secret or ConfigMap that is not there; the interpreter or the isolation asked for is missing.
+  // Additive: the environment names a Secret or ConfigMap that is not there; the interpreter or the isolation asked for is missing; who
+  // created the Run was never asked whether he may use the Runtime.
   'InvalidEnvironment',
   'InterpreterMissing',
   'IsolationUnavailable',
+  'AccessDenied',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
@@ -41,6 +43,7 @@ export const NEVER_RETRIED: ReadonlySet<FailureReason> = new Set([
   'InvalidEnvironment',
   'InterpreterMissing',
   'IsolationUnavailable',
+  'AccessDenied',
 ]);
 
 export const RunMessage = {

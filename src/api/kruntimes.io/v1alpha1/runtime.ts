@@ -34,6 +34,8 @@ const spec = object(
     capacity: object({}, { resources: mapOf(quantity()) }),
     artifactStore,
     workspace: kubernetesType<Record<string, Json>>('io.k8s.api.core.v1.VolumeSource'),
+    /** Additive: who may use it. Open: whoever may create Runs in the namespace. Restricted: who also has the verb `use` on this Runtime. */
+    access: oneOf(['Open', 'Restricted']),
     /** Additive: how Runs are kept apart from each other. */
     isolation: oneOf(['shared', 'process']),
     /** Additive, for `process`: whether Runs reach the network. */

@@ -1,6 +1,6 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RuntimeCondition } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
-import { RunKind } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
+import { RunKind, type Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind, type Runtime } from '../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { Deployment, Pod } from '../../../../client/kinds.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
@@ -45,7 +45,10 @@ export function runtimeController(environment: RunsEnvironment): Controller {
       deployment: (namespace, name) => deployments.find(namespace, name),
       replicas: sizeOf,
       pods: podsOf,
-      failWaiting: (runtime, failure) => failWaitingRuns(client, runs.byIndex('runtime', keyOf(runtime)), failure, new Date(clock.now())),
+      failWaiting(runtime, which, failure) {
+        const waiting = runs.byIndex('runtime', keyOf(runtime)).filter((run) => which === 'all' || isOlder(run, runtime));
+        return failWaitingRuns(client, waiting, failure, new Date(clock.now()));
+      },
       settings,
     }),
   });
@@ -91,4 +94,8 @@ function needsPods(deployment: Json): boolean {
 function isHopeless({ status }: Runtime): boolean {
   const { InterpreterAvailable, IsolationAvailable } = RuntimeCondition;
   return [InterpreterAvailable, IsolationAvailable].some((type) => findCondition(status?.conditions, type)?.status === 'False');
+}
+
+function isOlder(run: Run, runtime: Runtime): boolean {
+  return (run.metadata.creationTimestamp ?? '') < (runtime.metadata.creationTimestamp ?? '');
 }

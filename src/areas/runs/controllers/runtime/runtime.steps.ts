@@ -17,14 +17,27 @@ export interface RuntimePorts {
   /** How many Pods the Runtime should have now, and for what reason. */
   replicas(runtime: Runtime): { replicas: number; queued: number; active: number };
   pods(runtime: Runtime): KubeObject[];
-  /** Ends the Runs that wait for the Runtime. */
-  failWaiting(runtime: Runtime, failure: Failure): Promise<void>;
+  /** Ends the Runs that wait for the Runtime, or those of them that are older than it. */
+  failWaiting(runtime: Runtime, which: 'all' | 'older', failure: Failure): Promise<void>;
   settings: RuntimeSettings;
 }
 
 /** In this order: who the Pods are, what they may reach, the Pods, and what became of them. */
 export function runtimeSteps(ports: RuntimePorts): Step<Runtime>[] {
-  return [accountReady(ports), networkIsolated(ports), disruptionBudgeted(ports), deployed(ports), available(ports)];
+  return [accessGuarded(ports), accountReady(ports), networkIsolated(ports), disruptionBudgeted(ports), deployed(ports), available(ports)];
+}
+
+/** Whether a user may use the Runtime is asked when he creates a Run: Runs from before the Runtime was there were never asked. */
+function accessGuarded({ failWaiting }: RuntimePorts): Step<Runtime> {
+  return {
+    name: 'AccessGuarded',
+    async run(runtime) {
+      if (runtime.spec.access !== 'Restricted') return done('Open', 'for all who may create Runs in the namespace');
+      const message = `the Run is older than the restricted Runtime "${runtime.metadata.name}"; create it again`;
+      await failWaiting(runtime, 'older', { reason: 'AccessDenied', message });
+      return done('Restricted', 'for those who have the verb "use" on it');
+    },
+  };
 }
 
 function accountReady({ apply }: RuntimePorts): Step<Runtime> {
@@ -117,7 +130,7 @@ function available(ports: RuntimePorts): Step<Runtime> {
       const complaint = complaintOf(pods);
       if (complaint === undefined) return waiting('PodsStarting', `none of ${wanted} Pods takes Runs yet`);
       const reason = hopelessReason(complaint);
-      if (reason !== undefined) await ports.failWaiting(runtime, { reason, message: complaint.message });
+      if (reason !== undefined) await ports.failWaiting(runtime, 'all', { reason, message: complaint.message });
       return waiting(complaint.reason, complaint.message);
     },
   };

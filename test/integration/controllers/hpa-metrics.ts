@@ -21,6 +21,7 @@ export interface MetricsApis {
   custom: Map<string, string>;
   /** The series of an external metric by `namespace/metric`. */
   external: Map<string, string[]>;
+  port: number;
   /** Who asked for what. */
   seen: { user: string; url: string }[];
   /** Makes an API server pass requests on to here, and waits until it does. */
@@ -44,6 +45,7 @@ export async function startMetricsApis(): Promise<MetricsApis> {
   return {
     ...state,
     external,
+    port,
     seen,
     register: (client, groups) => register(client, port, groups ?? GROUPS.map(([group]) => group)),
     close() {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startEmbeddedTarget, type EmbeddedTarget } from '../../support/embedded-target.ts';
+import { startMetricsApis } from './hpa-metrics.ts';
 import { clusterOf, startProcessNode, type ProcessNode } from '../node/node-of-processes.ts';
 
 // The resource metrics API over the wire, on what a node's own server says.
@@ -56,6 +57,29 @@ test('who may view a namespace may see what it uses', async () => {
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'jane' }],
   });
   await vi.waitFor(async () => expect((await target.request('GET', path, undefined, { headers })).status).toBe(200), WAIT);
+});
+
+test('who installs a metrics server takes the API over, and gives it back by removing it', async () => {
+  const theirs = await startMetricsApis();
+  try {
+    theirs.usage.set('default/web', { main: { cpu: '7', memory: '1Gi' } });
+    const service = { type: 'ExternalName', externalName: 'localhost', ports: [{ port: theirs.port }] };
+    await target.request('POST', '/api/v1/namespaces/kube-system/services', { metadata: { name: 'metrics-server' }, spec: service });
+    const reference = { namespace: 'kube-system', name: 'metrics-server', port: theirs.port };
+    await target.request(
+      'PATCH',
+      '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io',
+      { spec: { service: reference, insecureSkipTLSVerify: true } },
+      { contentType: 'application/merge-patch+json' },
+    );
+    const cpu = async () => (await target.request('GET', `${GROUP}/namespaces/default/pods`)).body.items?.[0]?.containers[0].usage.cpu;
+    await vi.waitFor(async () => expect(await cpu()).toBe('7'), WAIT);
+    expect(theirs.seen.some(({ user }) => user === 'kubernetes-admin')).toBe(true);
+    await target.request('DELETE', '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io');
+    await vi.waitFor(async () => expect(await cpu()).toBe('1m'), WAIT);
+  } finally {
+    await theirs.close();
+  }
 });
 
 test('a node that has gone is missing, with a warning that says so', async () => {

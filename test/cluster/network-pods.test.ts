@@ -26,23 +26,23 @@ const inside = (place: string, command: string, ...args: string[]): string =>
 describe('the network of Pods', () => {
   it('lets Pods reach each other at addresses of their own', async () => {
     expect(a.address).not.toBe(b.address);
-    expect(await world.ask(a, b.address, 8080)).toBe('b');
-    expect(await world.ask(b, a.address, 8080)).toBe('a');
+    expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
+    expect(await world.ask(b, a.address, 8080, 3000)).toBe('a');
   });
 
   it('lets the machine reach Pods, and a Pod itself', async () => {
-    expect(await world.ask(undefined, a.address, 8080)).toBe('a');
-    expect(await world.ask(a, a.address, 8080)).toBe('a');
+    expect(await world.ask(undefined, a.address, 8080, 3000)).toBe('a');
+    expect(await world.ask(a, a.address, 8080, 3000)).toBe('a');
   });
 
   it('gives a Pod the same address when it is attached again', async () => {
     const again = await world.network.attach(a.object);
     expect(again).toEqual({ addresses: [a.address], namespacePath: a.place });
-    expect(await world.ask(a, b.address, 8080)).toBe('b');
+    expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
   });
 
   it('refuses connections to addresses that no Pod has at once', async () => {
-    await expect(world.ask(a, b.address.replace(/\.\d+$/, '.250'), 8080)).rejects.toThrow(/EHOSTUNREACH|ENETUNREACH/);
+    await expect(world.ask(a, b.address.replace(/\.\d+$/, '.250'), 8080, 3000)).rejects.toThrow(/EHOSTUNREACH|ENETUNREACH/);
   });
 
   it('dials what listens on the loopback of a Pod, and what listens on its address only', async () => {
@@ -67,7 +67,7 @@ describe('the network of Pods', () => {
     inside(a.place, 'ip', 'address', 'add', `${victim.address}/32`, 'dev', 'eth0');
     const spoofed = connectTcp(a.place, { address: b.address, port: 8090 }, { localAddress: victim.address, timeoutMs: 400 });
     await expect(spoofed).rejects.toThrow('no answer in time');
-    await world.ask(a, b.address, 8090);
+    await world.ask(a, b.address, 8090, 3000);
     expect(seen).toEqual([a.address]);
     inside(a.place, 'ip', 'address', 'del', `${victim.address}/32`, 'dev', 'eth0');
   });
@@ -82,7 +82,7 @@ describe('the network of Pods', () => {
     socket.write(' after');
     await world.until(() => received.join('') === 'before after');
     expect((await world.network.attach(a.object)).addresses).toEqual([a.address]);
-    expect(await world.ask(b, a.address, 8080)).toBe('a');
+    expect(await world.ask(b, a.address, 8080, 3000)).toBe('a');
     socket.destroy();
   });
 
@@ -92,8 +92,8 @@ describe('the network of Pods', () => {
     await world.restart();
     await world.network.cleanUp(new Set([a.uid, b.uid]));
     expect(readdirSync('/run/netns')).not.toContain(gone.place.split('/').pop());
-    await expect(world.ask(a, gone.address, 8080)).rejects.toThrow(/EHOSTUNREACH|ENETUNREACH/);
-    expect(await world.ask(a, b.address, 8080)).toBe('b');
+    await expect(world.ask(a, gone.address, 8080, 3000)).rejects.toThrow(/EHOSTUNREACH|ENETUNREACH/);
+    expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
   });
 
   it('completes what a crash in the middle of attaching left behind', async () => {
@@ -104,13 +104,13 @@ describe('the network of Pods', () => {
     execFileSync('ip', ['netns', 'add', name]);
     const { addresses } = await world.network.attach(half);
     await world.listen({ place: namespacePath!, name: 'half' }, 8080);
-    expect(await world.ask(a, addresses[0], 8080)).toBe('half');
+    expect(await world.ask(a, addresses[0], 8080, 3000)).toBe('half');
     // The link is there, but its other end was never set up.
     await world.network.stop();
     inside(namespacePath!, 'ip', 'address', 'flush', 'dev', 'eth0');
     await world.restart();
     expect((await world.network.attach(half)).addresses).toEqual(addresses);
-    expect(await world.ask(a, addresses[0], 8080)).toBe('half');
+    expect(await world.ask(a, addresses[0], 8080, 3000)).toBe('half');
     await world.network.detach('half');
   });
 
@@ -120,7 +120,7 @@ describe('the network of Pods', () => {
     await world.restart();
     expect((await world.network.attach(b.object)).addresses).toEqual([b.address]);
     expect((await world.network.attach(a.object)).addresses).toEqual([a.address]);
-    expect(await world.ask(a, b.address, 8080)).toBe('b');
+    expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
   });
 
   it('takes the network of a Pod away with the Pod', async () => {
@@ -131,20 +131,20 @@ describe('the network of Pods', () => {
     await world.network.detach('x');
     await world.network.detach('x');
     expect(readdirSync('/run/netns')).not.toContain(namespacePath!.split('/').pop());
-    await expect(world.ask(a, addresses[0], 8080)).rejects.toThrow(/EHOSTUNREACH|ENETUNREACH/);
+    await expect(world.ask(a, addresses[0], 8080, 3000)).rejects.toThrow(/EHOSTUNREACH|ENETUNREACH/);
   });
 
   it('cuts off what runs without a Pod that is known, until it is cleaned up', async () => {
     const stray = await world.pod('web', 'stray');
     await world.listen(stray, 8080);
-    expect(await world.ask(a, stray.address, 8080)).toBe('stray');
+    expect(await world.ask(a, stray.address, 8080, 3000)).toBe('stray');
     await world.network.stop();
     await world.client.resource(Pod, 'web').delete('stray', { gracePeriodSeconds: 0 });
     await world.restart();
     expect(await world.ask(a, stray.address, 8080)).toBeUndefined();
     expect(await world.ask(stray, a.address, 8080)).toBeUndefined();
     await world.network.cleanUp(new Set([a.uid, b.uid]));
-    expect(await world.ask(a, b.address, 8080)).toBe('b');
+    expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
   });
 });
 
@@ -165,12 +165,12 @@ describe('the world outside', () => {
   afterAll(() => void execFileSync('ip', ['netns', 'del', `${world.machine}-out`]));
 
   it('is reached by Pods with the address of the machine', async () => {
-    expect(await world.ask(a, '192.0.2.2', 80, 1000)).toBe('192.0.2.1');
+    expect(await world.ask(a, '192.0.2.2', 80, 3000)).toBe('192.0.2.1');
   });
 
   it('does not reach Pods, but for node ports', async () => {
     expect(await world.ask(outside, a.address, 8080, 200)).toBeUndefined();
-    expect(await world.ask(undefined, a.address, 8080)).toBe('a');
+    expect(await world.ask(undefined, a.address, 8080, 3000)).toBe('a');
   });
 
   it('is closed by an egress policy but for the ranges that it names', async () => {
@@ -180,7 +180,7 @@ describe('the world outside', () => {
       egress: [{ to: [{ ipBlock: { cidr: '192.0.2.0/24', except: ['192.0.2.1/32'] } }] }],
     });
     await world.until(async () => (await world.ask(a, b.address, 8080, 150)) === undefined);
-    expect(await world.ask(a, '192.0.2.2', 80, 1000)).toBe('192.0.2.1');
+    expect(await world.ask(a, '192.0.2.2', 80, 3000)).toBe('192.0.2.1');
     await world.listen({ place: world.machinePath, name: 'machine' }, 82);
     expect(await world.ask(a, '192.0.2.1', 82, 200)).toBeUndefined();
     await world.removePolicy('web', 'lan-only');

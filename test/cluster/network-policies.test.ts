@@ -25,8 +25,8 @@ afterEach(async () => {
 });
 afterAll(() => world.close());
 
-const reach = (from: WorldPod | undefined = client): Promise<string | undefined> =>
-  world.ask(from, server.address, 80, 150).catch(() => undefined);
+const reach = (from: WorldPod | undefined = client, timeoutMs = 150): Promise<string | undefined> =>
+  world.ask(from, server.address, 80, timeoutMs).catch(() => undefined);
 const ALLOW_CLIENT = {
   podSelector: { matchLabels: { app: 'server' } },
   ingress: [{ from: [{ podSelector: { matchLabels: { app: 'client' } } }] }],
@@ -86,8 +86,8 @@ describe('policies in the kernel', () => {
   it('let the machine in, whose probes must not fail', async () => {
     await world.policy('red', 'deny', DENY_SERVER);
     await world.until(async () => (await reach()) === undefined);
-    expect(await world.ask(undefined, server.address, 80)).toBe('server');
-    expect(await world.ask(server, server.address, 80)).toBe('server');
+    expect(await world.ask(undefined, server.address, 80, 3000)).toBe('server');
+    expect(await world.ask(server, server.address, 80, 3000)).toBe('server');
   });
 
   it('isolate both directions when the types are not said and there are egress rules', async () => {
@@ -145,10 +145,10 @@ describe('policies in the kernel', () => {
         return false;
       }
     };
-    expect(ping()).toBe(true);
+    await world.until(ping);
     await world.policy('red', 'tcp-only', { podSelector: { matchLabels: { app: 'server' } }, ingress: [{ ports: [{ protocol: 'TCP' }] }] });
     await world.until(() => !ping());
-    expect(await reach()).toBe('server');
+    expect(await reach(client, 3000)).toBe('server');
   });
 
   it('tell about what they stopped: an Event on the Pod and a metric', async () => {
@@ -173,7 +173,7 @@ describe('policies in the kernel', () => {
     expect(await reach()).toBeUndefined();
     await world.policy('red', 'allow', ALLOW_CLIENT);
     await world.restart();
-    expect(await reach()).toBe('server');
+    expect(await reach(client, 3000)).toBe('server');
     await world.removePolicy('red', 'allow');
     await world.until(async () => (await reach()) === undefined);
   });

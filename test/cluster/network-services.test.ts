@@ -84,8 +84,8 @@ describe('Services', () => {
   it('refuse connections at once when there are no endpoints, and when there is no such port', async () => {
     const { clusterIP } = await service('empty', { ports: [{ port: 80 }] });
     for (const from of [client, undefined]) {
-      await expect(world.ask(from, clusterIP, 80)).rejects.toThrow('ECONNREFUSED');
-      await expect(world.ask(from, clusterIP, 81)).rejects.toThrow('ECONNREFUSED');
+      await expect(world.ask(from, clusterIP, 80, 3000)).rejects.toThrow('ECONNREFUSED');
+      await expect(world.ask(from, clusterIP, 81, 3000)).rejects.toThrow('ECONNREFUSED');
     }
   });
 
@@ -161,7 +161,7 @@ describe('Services', () => {
       ingress: [{ from: [{ podSelector: {} }] }],
     });
     await world.until(async () => (await world.ask(undefined, '127.0.0.1', tcp, 300).catch(() => undefined)) === undefined);
-    expect(['one', 'two']).toContain(await world.ask(undefined, backends[0].address, 8080));
+    expect(['one', 'two']).toContain(await world.ask(undefined, backends[0].address, 8080, 3000));
     await world.removePolicy('shop', 'inside-only');
     await world.client.resource(Service, 'shop').delete('outside');
     await world.until(async () => {

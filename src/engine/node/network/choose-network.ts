@@ -25,9 +25,13 @@ async function findObstacle(): Promise<Obstacle | undefined> {
   const name = `tenantry-probe-${process.pid}`;
   try {
     await runCommand('nft', ['--version']);
+    await runCommand('nsenter', ['--version']);
     await runCommand('ip', ['netns', 'add', name]);
   } catch (error) {
-    return { reason: 'NftablesMissing', message: `${SHARED}; install nftables and iproute2 (${errorText(error).slice(0, 200)})` };
+    return {
+      reason: 'NftablesMissing',
+      message: `${SHARED}; install nftables, iproute2 and util-linux (${errorText(error).slice(0, 200)})`,
+    };
   }
   try {
     const rules = 'table ip probe { chain c { type filter hook forward priority 0; ct state invalid drop; }; }';

@@ -6,7 +6,7 @@ import type { PodReference } from '../pod-reference.ts';
 import { AddressFile } from './addresses/address-file.ts';
 import { AddressPool } from './addresses/address-pool.ts';
 import { addressAt, ipv4Range } from './addresses/ipv4-range.ts';
-import { runNft } from './kernel/commands.ts';
+import { CommandShell } from './kernel/command-shell.ts';
 import { namespacePath } from './kernel/namespaces.ts';
 import { connectTcp } from './kernel/sockets.ts';
 import { destroyRouter, ensureRouter, GATEWAY, openRouter, routerName } from './links/router.ts';
@@ -25,6 +25,7 @@ interface Running {
   pool: AddressPool;
   file: AddressFile;
   links: PodLinks;
+  shells: readonly CommandShell[];
   table: NftTable;
   writer: NftWriter;
   enforcer: PolicyEnforcer;
@@ -68,11 +69,14 @@ class NamespacedNetwork implements PodNetwork {
     const range = ipv4Range(router.podCidr);
     const pool = new AddressPool({ first: range.first + FIRST_POD, last: range.last - 1 }, remembered);
     const file = new AddressFile(folder, () => ({ podCidr: router.podCidr, ...pool.state() }));
-    const links = new PodLinks(router.id);
+    const path = namespacePath(routerName(router.id));
+    // Links and rules do not wait for each other.
+    const shells = [new CommandShell(path), new CommandShell(path)] as const;
+    const links = new PodLinks(router.id, shells[0]);
     await links.read();
     const table = routerTable({ node: router.node, gateway: GATEWAY, uplink: router.uplink });
-    const writer = new NftWriter({ table, clock, run: (text) => runNft(text, namespacePath(routerName(router.id))), log });
-    this.#running = { plan, pool, file, links, table, writer, ...this.#followers(plan, pool, table, writer) };
+    const writer = new NftWriter({ table, clock, run: (text) => shells[1].run('nft -f -', text), log });
+    this.#running = { plan, pool, file, links, table, writer, shells, ...this.#followers(plan, pool, table, writer) };
     try {
       await this.#takeOver(this.#running);
     } catch (error) {
@@ -190,6 +194,7 @@ class NamespacedNetwork implements PodNetwork {
     if (!this.#options.informers) await running.informers.stop();
     await running.enforcer.stop();
     await running.writer.stop();
+    for (const shell of running.shells) shell.stop();
   }
 
   async destroy(): Promise<void> {

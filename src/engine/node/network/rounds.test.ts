@@ -24,6 +24,25 @@ describe('Rounds', () => {
     expect(gates.length).toBe(2);
   });
 
+  it('never run two at a time, also when one is asked for the moment another ends', async () => {
+    let running = 0;
+    let most = 0;
+    const rounds = new Rounds(async () => {
+      most = Math.max(most, ++running);
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      running--;
+    });
+    const again = async (times: number): Promise<void> => {
+      for (let i = 0; i < times; i++) {
+        await rounds.request();
+        void Promise.resolve().then(() => rounds.request());
+      }
+    };
+    await Promise.all([again(20), again(20), again(20)]);
+    await rounds.idle();
+    expect(most).toBe(1);
+  });
+
   it('go on after one that failed, whose callers alone hear of it', async () => {
     const { gates, rounds, turn } = gated();
     const first = rounds.request();

@@ -10,8 +10,9 @@ export class Rounds {
 
   /** Resolves when a round that began after this call has ended; rejects when it failed. */
   request(): Promise<void> {
+    if (this.#next) return this.#next;
     if (!this.#running) return this.#start();
-    this.#next ??= this.#running
+    this.#next = this.#running
       .catch(() => {})
       .then(() => {
         this.#next = undefined;

@@ -18,7 +18,7 @@ export class CommandError extends Error {
 }
 
 /** `ip` and `nft` live where the PATH of an ordinary user does not look. */
-const ENVIRONMENT = { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: 'C' };
+export const ENVIRONMENT = { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin:/usr/bin:/bin`, LC_ALL: 'C' };
 
 /** Runs a tool inside a namespace without a wrapper such as `ip netns exec`, which costs more than most of what is run. */
 export function runCommand(command: string, args: readonly string[], options: CommandOptions = {}): Promise<string> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { runCommand, runIpBatch } from '../kernel/commands.ts';
+import type { CommandShell } from '../kernel/command-shell.ts';
+import { runCommand } from '../kernel/commands.ts';
 import { namespacePath } from '../kernel/namespaces.ts';
 import { UPLINK } from '../ruleset/router-table.ts';
 import { GATEWAY, linkNames, namespacesWith, routerName, writeSettings } from './router.ts';
@@ -16,12 +17,15 @@ const POD_SETTINGS: Record<string, string> = {
 export class PodLinks {
   #router: string;
   #routerPath: string;
+  #shell: CommandShell;
   /** Links that are there, by name. */
   #present = new Set<string>();
   #addresses = new Map<string, string>();
   #mtu = 1500;
 
-  constructor(id: string) {
+  /** The shell is one inside the router. */
+  constructor(id: string, shell: CommandShell) {
+    this.#shell = shell;
     this.#router = routerName(id);
     this.#routerPath = namespacePath(this.#router);
   }
@@ -77,20 +81,18 @@ export class PodLinks {
       `link set ${link} up`,
     ];
     if (!complete) await this.#remove(this.#present.has(link) ? [link] : [], [namespace]);
-    await runIpBatch([...(complete ? [] : create), `route replace ${address}/32 dev ${link}`], this.#routerPath);
+    await this.#shell.run('ip -batch -', [...(complete ? [] : create), `route replace ${address}/32 dev ${link}`].join('\n'));
     this.#present.add(link);
     this.#addresses.set(link, address);
     writeSettings(path, POD_SETTINGS);
-    await runIpBatch(
-      [
-        'link set lo up',
-        `address replace ${address}/32 dev eth0`,
-        'link set eth0 up',
-        `route replace ${GATEWAY} dev eth0 scope link`,
-        `route replace default via ${GATEWAY} dev eth0`,
-      ],
-      path,
-    );
+    const inside = [
+      'link set lo up',
+      `address replace ${address}/32 dev eth0`,
+      'link set eth0 up',
+      `route replace ${GATEWAY} dev eth0 scope link`,
+      `route replace default via ${GATEWAY} dev eth0`,
+    ];
+    await this.#shell.run(`nsenter --net=${path} ip -batch -`, inside.join('\n'));
   }
 
   /** The kernel takes the link away with the namespace, when the last process in it has ended; the route goes at once. */
@@ -132,7 +134,7 @@ export class PodLinks {
 
   /** What is gone already is no failure. */
   async #force(commands: readonly string[]): Promise<void> {
-    await runCommand('ip', ['-force', '-batch', '-'], { namespace: this.#routerPath, input: `${commands.join('\n')}\n` }).catch(() => {});
+    await this.#shell.run('ip -force -batch -', commands.join('\n')).catch(() => {});
   }
 
   #namespaceOf(uid: string): string {

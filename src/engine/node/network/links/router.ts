@@ -36,6 +36,8 @@ const ROUTER_SETTINGS: Record<string, string> = {
   'net/ipv4/conf/default/send_redirects': '0',
   'net/ipv4/conf/all/accept_redirects': '0',
   'net/ipv4/conf/default/accept_redirects': '0',
+  // Refusals go to Pods only, which cannot ask for them in the name of others: each gets its own, at once.
+  'net/ipv4/icmp_ratelimit': '0',
 };
 
 export function routerName(id: string): string {

@@ -293,6 +293,20 @@ describe('a Pod that is deleted', () => {
     expect(node.gone).toBe(true);
   });
 
+  test('ends though the deletion came with the answer to a write of its own', async () => {
+    await aNodeWith(aPod());
+    node.changeUnseen((pod) => {
+      pod.metadata.deletionTimestamp = new Date(node.clock.now()).toISOString();
+      pod.metadata.deletionGracePeriodSeconds = 0;
+    });
+    const seenLate = node.api;
+    // The write is answered with the newest Pod, before the watch tells of it.
+    await node.endContainer('c', 1);
+    node.worker.update(seenLate);
+    await node.advance(5000);
+    expect(node.deleted).toEqual([UID]);
+  });
+
   test('is killed when its time is over', async () => {
     await aNodeWith(aPod(), (it) => (it.driver.onSignal = (_name, signal) => (signal === 'SIGKILL' ? 137 : undefined)));
     await node.delete(5);

@@ -113,9 +113,9 @@ export class PodWorker {
     this.wake();
   }
 
-  /** A new version of the Pod. */
+  /** A new version of the Pod; or one that an answer to a write of ours told of already, to which nobody has turned yet. */
   update(pod: PodObject): void {
-    if (!this.#writer.observe(pod)) return;
+    this.#writer.observe(pod);
     if (this.#isEnding()) this.#endSoon();
     this.#report();
     this.wake();

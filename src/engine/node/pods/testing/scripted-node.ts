@@ -67,12 +67,17 @@ export class ScriptedNode {
   }
 
   async change(edit: (pod: PodObject) => void): Promise<void> {
+    this.changeUnseen(edit);
+    this.worker.update(this.api);
+    await this.settle();
+  }
+
+  /** In the API, but the watch has not told of it yet. */
+  changeUnseen(edit: (pod: PodObject) => void): void {
     const next = structuredClone(this.api);
     edit(next);
     next.metadata.resourceVersion = String(++this.#revision);
     this.api = next;
-    this.worker.update(next);
-    await this.settle();
   }
 
   async endContainer(name: string, exitCode: number, attempt = 0): Promise<void> {

@@ -100,6 +100,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       return { driver: driver.name, os: options.machine.os, diskPressure: disk, memoryPressure: memory };
     },
     podIp: (uid) => workers.get(uid)?.sandbox?.addresses[0] ?? '',
+    usersOfPods: options.isRoot && driver.name === 'process',
   });
   const workers = new PodWorkers({ clock, log, pods, driver, network, volumes, files, ports, signal: stopping.signal });
   const registrar = new NodeRegistrar({

@@ -77,10 +77,13 @@ async function logStream(
   const id = loggedRun(status, pod.metadata.name!, target.container, options.previous);
   const attempt = Number(id.slice(id.lastIndexOf('.') + 1));
   const path = files.logPath(referenceTo(pod), target.container, attempt);
-  await access(path).catch((cause: unknown) => {
-    throw Object.assign(badRequestError(`unable to retrieve container logs for ${status?.containerID ?? id}`), { cause });
-  });
   const run = [...worker.containers.runs.all()].find((candidate) => candidate.id === id);
+  // Who has not said anything yet has no file: only of a run that came to an end long ago does that mean that it was removed.
+  if (!run) {
+    await access(path).catch((cause: unknown) => {
+      throw Object.assign(badRequestError(`unable to retrieve container logs for ${status?.containerID ?? id}`), { cause });
+    });
+  }
   return readLog({ path, options, signal, ended: run && !run.end ? worker.containers.whenEnded(target.container) : Promise.resolve() });
 }
 

@@ -15,6 +15,7 @@ import { ImagePuller } from './image-puller.ts';
 import { lastLines } from './last-lines.ts';
 import { runHook, type HookPorts } from './lifecycle-hooks.ts';
 import type { NodeAbilities } from './model/admission.ts';
+import { withClaimGroup } from './model/claim-group.ts';
 import type { ContainerRun } from './model/container-runs.ts';
 import type { PodObject } from './model/pod-object.ts';
 import type { PodEvents } from './pod-events.ts';
@@ -37,6 +38,8 @@ export interface WorkerSurroundings {
   credentials(pod: PodObject): Promise<RegistryCredential[]>;
   abilities(): NodeAbilities;
   podIp(uid: string): string;
+  /** Every Pod runs as a user of its own. */
+  usersOfPods: boolean;
 }
 
 /** What a worker needs, from what a node has. */
@@ -49,6 +52,7 @@ export function workerPorts(node: WorkerSurroundings): Omit<WorkerPorts, 'gone'>
     exec: async (runId, command, signal) => commandResult(await driver.exec(runId, { command, terminal: false, stdin: false }), signal),
     httpGet: hookRequest,
   };
+  const seen = (pod: PodObject) => (node.usersOfPods ? withClaimGroup(pod) : pod);
   const hook = (pod: PodObject, container: Container, run: ContainerRun, handler: LifecycleHandler, signal: AbortSignal) =>
     runHook(hooks, { pod, container, runId: run.id, podIp: node.podIp(pod.metadata.uid!) }, handler, signal);
   return {
@@ -62,9 +66,9 @@ export function workerPorts(node: WorkerSurroundings): Omit<WorkerPorts, 'gone'>
     probes: node.probes,
     hostIps: sandbox.hostIps,
     abilities: () => node.abilities(),
-    setUpSandbox: (pod) => setUpSandbox(sandbox, pod),
+    setUpSandbox: (pod) => setUpSandbox(sandbox, seen(pod)),
     tearDownSandbox: (uid) => tearDownSandbox(sandbox, uid),
-    start: (pod, container, attempt, shared, signal) => startContainer(starter, pod, container, attempt, shared, signal),
+    start: (pod, container, attempt, shared, signal) => startContainer(starter, seen(pod), container, attempt, shared, signal),
     postStart: (pod, container, run, signal) => hook(pod, container, run, container.lifecycle!.postStart!, signal),
     preStop: (pod, container, run, signal) => hook(pod, container, run, container.lifecycle!.preStop!, signal),
     stopSignal: (_pod, container) => stopSignal(images, container),

@@ -4,12 +4,12 @@ import type { AddressPool } from './addresses/address-pool.ts';
 import { clusterRecords } from './dns/cluster-records.ts';
 import { DnsServer } from './dns/dns-server.ts';
 import { Upstream } from './dns/upstream.ts';
-import { runCommand } from './kernel/commands.ts';
+import type { CommandShell } from './kernel/command-shell.ts';
 import { namespacePath } from './kernel/namespaces.ts';
 import { routerName } from './links/router.ts';
 import { DEFAULT_DOMAIN, DEFAULT_NODE_PORT_ADDRESS, type NetworkOptions } from './network-options.ts';
 import type { NetworkPlan } from './network-plan.ts';
-import { DenialReporter, listSetArguments } from './policies/denials.ts';
+import { DenialReporter } from './policies/denials.ts';
 import type { PolicyEnforcer } from './policies/enforce-policies.ts';
 import type { Direction } from './policies/model/compiled-policy.ts';
 import type { PolicyPod } from './policies/model/policy-pod.ts';
@@ -29,6 +29,8 @@ export interface ClusterServicesOptions {
   enforcer: PolicyEnforcer;
   flush: () => Promise<void>;
   pool: AddressPool;
+  /** In the router. */
+  shell: CommandShell;
 }
 
 const DNS_PORT = 53;
@@ -135,13 +137,12 @@ export class ClusterServices {
   }
 
   #denialReporter(): DenialReporter {
-    const { options, plan, enforcer } = this.#given;
-    const router = namespacePath(routerName(plan.router.id));
+    const { options, enforcer } = this.#given;
     return new DenialReporter({
       clock: options.clock,
       log: options.log,
       metrics: options.metrics,
-      listSet: (set) => runCommand('nft', listSetArguments(set), { namespace: router }),
+      list: (what) => this.#given.shell.run(`nft -j list ${what}`, ''),
       active: () => enforcer.model.policyCount > 0,
       podAt: (address, direction) => this.#subject(address, direction),
       record: (pod, message) => this.#events.record(pod, { type: 'Warning', reason: 'NetworkPolicyDenied', message }),

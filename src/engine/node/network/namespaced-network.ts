@@ -33,6 +33,8 @@ interface Running {
   services: ClusterServices;
 }
 
+type Followers = Pick<Running, 'informers' | 'enforcer' | 'services'>;
+
 /** How often a range for Pods is chosen anew, when another instance is faster. */
 const MAX_TRIES = 3;
 
@@ -49,6 +51,8 @@ class NamespacedNetwork implements PodNetwork {
   #options: NetworkOptions;
   #running: Running | undefined;
   #attaching = new Map<string, Promise<PodAttachment>>();
+  /** Pods that got their network from this process: nobody's list of the living is newer. */
+  #attached = new Set<string>();
 
   constructor(options: NetworkOptions) {
     this.#options = options;
@@ -76,7 +80,7 @@ class NamespacedNetwork implements PodNetwork {
     await links.read();
     const table = routerTable({ node: router.node, gateway: GATEWAY, uplink: router.uplink });
     const writer = new NftWriter({ table, clock, run: (text) => shells[1].run('nft -f -', text), log });
-    this.#running = { plan, pool, file, links, table, writer, shells, ...this.#followers(plan, pool, table, writer) };
+    this.#running = { plan, pool, file, links, table, writer, shells, ...this.#followers(plan, pool, table, writer, shells[0]) };
     try {
       await this.#takeOver(this.#running);
     } catch (error) {
@@ -100,19 +104,14 @@ class NamespacedNetwork implements PodNetwork {
     }
   }
 
-  #followers(
-    plan: NetworkPlan,
-    pool: AddressPool,
-    table: NftTable,
-    writer: NftWriter,
-  ): Pick<Running, 'informers' | 'enforcer' | 'services'> {
+  #followers(plan: NetworkPlan, pool: AddressPool, table: NftTable, writer: NftWriter, shell: CommandShell): Followers {
     const { client, clock, log, nodeName } = this.#options;
     const informers = this.#options.informers ?? new SharedInformers({ client, log });
     const flush = (): Promise<void> => writer.flush();
     const standIns = [dnsStandIn(plan.dns)];
     const addressOf = (uid: string): string | undefined => pool.get(uid);
     const enforcer = new PolicyEnforcer({ client, clock, log, informers, table, flush, standIns, addressOf, nodeName });
-    const services = new ClusterServices({ options: this.#options, plan, informers, table, enforcer, flush, pool });
+    const services = new ClusterServices({ options: this.#options, plan, informers, table, enforcer, flush, pool, shell });
     return { informers, enforcer, services };
   }
 
@@ -134,6 +133,7 @@ class NamespacedNetwork implements PodNetwork {
     const uid = pod.metadata.uid ?? '';
     const under = this.#attaching.get(uid);
     if (under) return under;
+    this.#attached.add(uid);
     const attaching = this.#attach(pod, uid).finally(() => this.#attaching.delete(uid));
     this.#attaching.set(uid, attaching);
     return attaching;
@@ -151,6 +151,7 @@ class NamespacedNetwork implements PodNetwork {
   async detach(podUid: string): Promise<void> {
     const running = this.#started();
     await this.#attaching.get(podUid)?.catch(() => {});
+    this.#attached.delete(podUid);
     await running.links.detach(podUid);
     this.#release(running, podUid);
     await Promise.all([running.enforcer.apply(), running.file.write()]);
@@ -158,7 +159,7 @@ class NamespacedNetwork implements PodNetwork {
 
   async cleanUp(livePodUids: ReadonlySet<string>): Promise<void> {
     const running = this.#started();
-    const live = new Set([...livePodUids, ...this.#attaching.keys()]);
+    const live = new Set([...livePodUids, ...this.#attached]);
     await running.links.keepOnly(live);
     for (const uid of running.pool.uids()) if (!live.has(uid)) this.#release(running, uid);
     running.enforcer.readmitAllBut(running.pool.addresses());

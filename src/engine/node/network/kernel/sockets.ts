@@ -28,11 +28,16 @@ export interface ConnectOptions {
   /** The source address to speak from. */
   localAddress?: string;
   timeoutMs?: number;
+  /** The other side may end what it says and still be spoken to; whoever asks for this ends the socket itself. */
+  allowHalfOpen?: boolean;
 }
 
 export function connectTcp(place: Place, { address, port }: Endpoint, options: ConnectOptions = {}): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = place === undefined ? connect({ host: address, port, localAddress: options.localAddress }) : openStream(place, options);
+    const socket =
+      place === undefined
+        ? connect({ host: address, port, localAddress: options.localAddress, allowHalfOpen: options.allowHalfOpen })
+        : openStream(place, options);
     const timer = setTimeout(
       () => fail(new Error(`Cannot connect to "${address}:${port}": no answer in time`)),
       options.timeoutMs ?? 10_000,
@@ -52,11 +57,11 @@ export function connectTcp(place: Place, { address, port }: Endpoint, options: C
   });
 }
 
-function openStream(place: string, { localAddress }: ConnectOptions): Socket {
+function openStream(place: string, { localAddress, allowHalfOpen }: ConnectOptions): Socket {
   const fd = newSocket(place, SOCK_STREAM);
   if (localAddress !== undefined) bindTo(fd, { address: localAddress, port: 0 });
   // `manualStart` is what Node itself uses for sockets that are not connected yet: reading from one would fail.
-  return new Socket({ fd, manualStart: true } as { fd: number });
+  return new Socket({ fd, allowHalfOpen, manualStart: true } as { fd: number });
 }
 
 export async function listenTcp(place: Place, { address, port }: Endpoint, onConnection: (socket: Socket) => void): Promise<Server> {

@@ -34,13 +34,18 @@ describe('denied packets', () => {
   it('are counted by their difference, and told of again only when there are more', async () => {
     let packets = 2;
     const told: string[] = [];
+    const asked: string[] = [];
     const metrics = new MetricsRegistry();
     const reporter = new DenialReporter({
       clock: new FakeClock(),
       log: silentLog,
       metrics,
       active: () => true,
-      listSet: async (set) => (set === 'seen_ingress' ? listing(set, [['10.1.0.1', '10.1.0.2', 'tcp', 80], packets]) : listing(set)),
+      async list(what) {
+        asked.push(what);
+        if (what.startsWith('counter')) return JSON.stringify({ nftables: [{ metainfo: {} }, { counter: { name: 'denied', packets } }] });
+        return what.endsWith(' seen_ingress') ? listing('', [['10.1.0.1', '10.1.0.2', 'tcp', 80], packets]) : listing('');
+      },
       podAt: (address) => (address === '10.1.0.2' ? { pod: pod('server'), policies: ['deny'] } : undefined),
       record: (subject, message) => told.push(`${subject.metadata.name}: ${message}`),
     });
@@ -49,6 +54,8 @@ describe('denied packets', () => {
     packets = 5;
     await reporter.read();
     expect(told).toHaveLength(2);
+    // Nothing moved the second time, so there was nothing to read.
+    expect(asked).toHaveLength(5 + 1 + 5);
     expect(metrics.expose()).toContain('tenantry_network_policy_denied_packets_total{namespace="red",direction="ingress"} 5');
   });
 });

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../../../../lib/clock.ts';
 import type { Log } from '../../../../lib/log.ts';
 import type { Counter, Family, MetricsRegistry } from '../../../../lib/metrics.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
-import { DENIED, DENIED_OTHER, ROUTER_TABLE } from '../ruleset/router-table.ts';
+import { DENIED, DENIED_COUNTER, DENIED_OTHER, ROUTER_TABLE } from '../ruleset/router-table.ts';
 import type { Direction } from './model/compiled-policy.ts';
 
 /** A packet that no policy allowed, as the kernel remembers it. */
@@ -19,8 +19,8 @@ export interface DenialOptions {
   clock: Clock;
   log: Log;
   metrics?: MetricsRegistry;
-  /** `nft -j list set ...` in the router. */
-  listSet: (set: string) => Promise<string>;
+  /** What `nft -j list <what>` prints in the router. */
+  list: (what: string) => Promise<string>;
   /** Whether there are policies at all: without, there is nothing to read. */
   active: () => boolean;
   /** The Pod that has an address, with the policies that isolate it. */
@@ -40,6 +40,7 @@ export class DenialReporter {
   #options: DenialOptions;
   #timer: Timer | undefined;
   #seen = new Map<string, number>();
+  #count = 0;
   #stopped = false;
   #counter: Family<Counter> | undefined;
 
@@ -69,11 +70,14 @@ export class DenialReporter {
   /** Reads what is new since the last time. */
   async read(): Promise<void> {
     if (!this.#options.active()) return;
+    const count = parseCounter(await this.#options.list(`counter ip ${ROUTER_TABLE} ${DENIED_COUNTER}`));
+    if (count === this.#count) return;
+    this.#count = count;
     const seen = new Map<string, number>();
     let events = 0;
     for (const direction of ['ingress', 'egress'] as const) {
       for (const set of [DENIED[direction], DENIED_OTHER[direction]]) {
-        for (const denial of parseDenials(await this.#options.listSet(set), direction)) {
+        for (const denial of parseDenials(await this.#options.list(`set ip ${ROUTER_TABLE} ${set}`), direction)) {
           const key = JSON.stringify([direction, denial.source, denial.destination, denial.protocol, denial.port]);
           const before = this.#seen.get(key) ?? 0;
           // A count that went down is that of an entry which was forgotten and made again.
@@ -130,6 +134,7 @@ export function parseDenials(text: string, direction: Direction): Denial[] {
   );
 }
 
-export function listSetArguments(set: string): string[] {
-  return ['-j', 'list', 'set', 'ip', ROUTER_TABLE, set];
+function parseCounter(text: string): number {
+  const { nftables = [] } = JSON.parse(text) as { nftables?: { counter?: { packets: number } }[] };
+  return nftables.find(({ counter }) => counter)?.counter?.packets ?? 0;
 }

@@ -16,6 +16,9 @@ export const OWN_SERVICES = 'own_services';
 export const DENIED = { ingress: 'seen_ingress', egress: 'seen_egress' } as const;
 export const DENIED_OTHER = { ingress: 'seen_ingress_other', egress: 'seen_egress_other' } as const;
 
+/** Moves with every packet that is denied: what there is to read shows without reading it. */
+export const DENIED_COUNTER = 'denied';
+
 /** How many different denials are remembered at a time, and how long: what a flood of them can cost. */
 const DENIED_SIZE = 4096;
 const DENIED_SECONDS = 60;
@@ -44,6 +47,7 @@ function deniedRules(direction: 'ingress' | 'egress'): string[] {
   return [
     `ct direction original meta l4proto { tcp, udp, sctp } update @${DENIED[direction]} { ${ends} . th dport counter }`,
     `ct direction original meta l4proto != { tcp, udp, sctp } update @${DENIED_OTHER[direction]} { ${ends} counter }`,
+    `counter name ${DENIED_COUNTER}`,
     'meta l4proto tcp ct state established reject with tcp reset',
     'drop',
   ];
@@ -51,6 +55,8 @@ function deniedRules(direction: 'ingress' | 'egress'): string[] {
 
 function fixedChains({ node, gateway, uplink }: RouterAddresses): string {
   return `
+  counter ${DENIED_COUNTER} {
+  }
   chain prerouting_nat {
     type nat hook prerouting priority dstnat; policy accept;
     ip daddr . meta l4proto . th dport vmap @services

@@ -30,7 +30,7 @@ export class ApiForwarder {
     client.on('close', () => this.#clients.delete(client));
     client.on('error', () => client.destroy());
     try {
-      const target = await connectTcp(undefined, this.#target);
+      const target = await connectTcp(undefined, this.#target, { allowHalfOpen: true });
       target.on('error', () => client.destroy());
       if (client.destroyed) target.destroy();
       else splice(client, target);

@@ -19,14 +19,17 @@ export function serviceInformers(informers: SharedInformers): ServiceInformers {
   const slices = informers.get(EndpointSlice) as unknown as Informer;
   services.addIndex(BY_NAMESPACE, (service) => [service.metadata.namespace ?? '']);
   services.addIndex(BY_ADDRESS, (service) => service.spec?.clusterIPs ?? []);
-  slices.addIndex(BY_SERVICE, (slice) => {
-    const name = slice.metadata.labels?.[SERVICE_NAME_LABEL];
-    return name === undefined ? [] : [`${slice.metadata.namespace}/${name}`];
-  });
+  slices.addIndex(BY_SERVICE, serviceKeys);
   slices.addIndex(BY_ADDRESS, (slice) =>
     ((slice.endpoints ?? []) as { addresses?: string[] }[]).flatMap(({ addresses }) => addresses ?? []),
   );
   return { services, slices };
+}
+
+/** The key of the Service that a slice belongs to. */
+function serviceKeys({ metadata }: KubeObject): string[] {
+  const name = metadata.labels?.[SERVICE_NAME_LABEL];
+  return name === undefined ? [] : [`${metadata.namespace}/${name}`];
 }
 
 /** Tells about the ports of a Service whenever it or its endpoints changed; none when it is gone. @returns the way to stop. */
@@ -42,10 +45,8 @@ export function followServices(
   const stops = [
     services.onChange(({ object }) => tell(keyOf(object))),
     slices.onChange((change) => {
-      for (const object of change.type === 'modified' ? [change.object, change.previous] : [change.object]) {
-        const name = object.metadata.labels?.[SERVICE_NAME_LABEL];
-        if (name !== undefined) tell(`${object.metadata.namespace}/${name}`);
-      }
+      const states = change.type === 'modified' ? [change.object, change.previous] : [change.object];
+      for (const key of new Set(states.flatMap(serviceKeys))) tell(key);
     }),
   ];
   return () => stops.forEach((stop) => stop());

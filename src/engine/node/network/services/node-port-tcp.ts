@@ -43,7 +43,7 @@ export class NodePortTcp implements NodePortListener {
     const from = client.remoteAddress ?? '';
     for (const endpoint of this.#choice.order(this.port, from)) {
       try {
-        const target = await connectTcp(machine, endpoint, { localAddress: source, timeoutMs: CONNECT_MS });
+        const target = await connectTcp(machine, endpoint, { localAddress: source, timeoutMs: CONNECT_MS, allowHalfOpen: true });
         this.#choice.remember(this.port, from, endpoint);
         target.on('error', () => client.destroy());
         if (client.destroyed) target.destroy();

@@ -61,6 +61,8 @@ async function lifeOf(client: Client, seen: Sightings, name: string): Promise<{ 
   const created = performance.now();
   await client.resource(Pod, 'default').create(sleeper(name));
   const startMs = (await running) - created;
+  // The shell needs a moment to set its trap: the first process of a container does not hear what it does not listen for.
+  await pause(100);
   const gone = seen.of(name, (pod) => pod === undefined);
   const deleted = performance.now();
   await client.resource(Pod, 'default').delete(name);

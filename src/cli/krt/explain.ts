@@ -11,6 +11,7 @@ export function explain(doing: string, error: unknown, where: { server: string; 
 function refusalText(error: StatusError, { namespace, server }: { server: string; namespace: string }): string {
   if (error.reason === 'NotFound') {
     const { name, kind } = error.status.details ?? {};
+    if (kind === 'namespaces') return `there is no namespace "${name}"; create it, or name another with -n`;
     if (!name)
       return `"${server}" does not know Runs; install the custom resource definitions of kruntimes.io there, or name another cluster`;
     const list = kind === 'runtimes' ? 'krt runtime list' : 'krt list';

@@ -24,12 +24,17 @@ export async function run(session: Session, args: string[], flags: RunCommandFla
   const request = await runRequest(args, flags, session);
   const cluster = { ...session.cluster, namespace: session.namespace };
   const where = { server: session.cluster.server, namespace: session.namespace };
-  const [created] = await Promise.all([
+  const [created, hasRuntime] = await Promise.all([
     attempting(request.name === undefined ? 'create a Run' : `create Run "${request.name}"`, where, () =>
       createRun(cluster, request, { fieldManager: FIELD_MANAGER }),
     ),
-    warnOfMissingRuntime(session, request.runtime!),
+    isRuntimeThere(session, request.runtime!),
   ]);
+  if (!hasRuntime) {
+    session.err(
+      `There is no Runtime "${request.runtime}" in namespace "${session.namespace}": the Run waits until there is; see \`krt runtime list -A\`\n`,
+    );
+  }
   if (!flags.wait && !flags.follow) {
     if (isForPeople(format)) session.out(`Run ${created.metadata.name} created\n`);
     else await printObjects(session, format, RunKind, created);
@@ -107,14 +112,12 @@ function sayEnd(session: Session, ended: Run, isFollowed: boolean): void {
   else if (!isFollowed) session.out(`Run ${name} succeeded${message}\n`);
 }
 
-async function warnOfMissingRuntime(session: Session, runtime: string): Promise<void> {
+async function isRuntimeThere(session: Session, runtime: string): Promise<boolean> {
   try {
     await session.cluster.client.resource(RuntimeKind, session.namespace).get(runtime);
+    return true;
   } catch (error) {
     // Whatever else is wrong, the Run itself will say.
-    if (!isStatusError(error, 'NotFound') || !error.status.details?.name) return;
-    session.err(
-      `There is no Runtime "${runtime}" in namespace "${session.namespace}": the Run waits until there is; see \`krt runtime list -A\`\n`,
-    );
+    return !isStatusError(error, 'NotFound');
   }
 }

@@ -6,7 +6,7 @@ import type { LogLine } from './log-lines.ts';
  * empty ones. Together they give the output as it was written. @returns undefined when the two do not belong together
  */
 export function attributeStreams(text: string, lines: readonly LogLine[]): OutputChunk[] | undefined {
-  const written = lines.filter(({ message }) => message !== '');
+  const written = wholeLines(lines);
   const chunks: OutputChunk[] = [];
   let next = 0;
   for (const piece of text.split(/(?<=\n)/)) {
@@ -19,6 +19,21 @@ export function attributeStreams(text: string, lines: readonly LogLine[]): Outpu
     append(chunks, content === '' ? (chunks.at(-1)?.stream ?? written[0]?.stream ?? 'stdout') : written[next - 1].stream, piece);
   }
   return next === written.length ? chunks : undefined;
+}
+
+/** Parts of a line are one line, whatever the other stream said between them. */
+export function wholeLines(lines: readonly LogLine[]): LogLine[] {
+  const whole: LogLine[] = [];
+  const open = new Map<OutputChunk['stream'], LogLine>();
+  for (const line of lines) {
+    if (line.message === '') continue;
+    const begun = open.get(line.stream);
+    if (begun !== undefined) begun.message += line.message;
+    else whole.push({ ...line });
+    if (!line.partial) open.delete(line.stream);
+    else if (begun === undefined) open.set(line.stream, whole.at(-1)!);
+  }
+  return whole;
 }
 
 function append(chunks: OutputChunk[], stream: OutputChunk['stream'], text: string): void {

@@ -6,7 +6,7 @@ import type { StoredOutput } from './stored-output.ts';
 export function isComplete(run: Run, stored: StoredOutput | undefined, shown: { count: number; last: string }): boolean {
   if (stored === undefined) return run.status?.exitCode !== undefined;
   const lines = stored.text.split('\n').filter((line) => line !== '');
-  return stored.truncated ? lines.at(-1) === shown.last : lines.length <= shown.count;
+  return (lines.at(-1) ?? '') === shown.last && (stored.truncated || lines.length <= shown.count);
 }
 
 /** The last lines of what was written. */

@@ -6,7 +6,7 @@ import { attributeStreams, unshownPart } from './attribute-streams.ts';
 import { Bell } from './bell.ts';
 import { isComplete, lastChunks } from './completeness.ts';
 import { LineQueue } from './line-queue.ts';
-import { linesOfRun, type LogLine } from './log-lines.ts';
+import { lineText, linesOfRun, type LogLine } from './log-lines.ts';
 import { ObservedRun } from './observed-run.ts';
 import type { OutputPorts } from './output-ports.ts';
 import { storedOutput, type StoredOutput } from './stored-output.ts';
@@ -55,8 +55,8 @@ class OutputReader {
   readonly #bell = new Bell();
   readonly #observed: ObservedRun;
   readonly #uid: string;
-  /** The Pod whose lines were shown, how many, and the last one. */
-  #shown = { pod: '', count: 0, last: '' };
+  /** The Pod whose lines were shown, how many entries of its log that were, how many lines, and the last one. */
+  #shown = nothingOf('');
 
   constructor(run: Run, ports: OutputPorts, options: OutputOptions, signal: AbortSignal) {
     this.#ports = ports;
@@ -97,13 +97,13 @@ class OutputReader {
     const log = await this.#ports.podLog(run, { follow: true, signal: this.#signal });
     if (log === undefined) return this.#pause();
     const queue = new LineQueue(log, this.#uid, this.#bell);
-    let again = this.#shown.pod === podOf(run) ? this.#shown.count : 0;
+    let again = this.#shown.pod === podOf(run) ? this.#shown.entries : 0;
     let quietSince = clock.monotonic();
     try {
       while (!this.#signal.aborted) {
         const lines = queue.take();
         for (const line of lines) {
-          if (line.message !== '' && again > 0) again--;
+          if (again > 0) again--;
           else yield this.#show(run, line);
         }
         if (lines.length > 0) quietSince = clock.monotonic();
@@ -192,17 +192,25 @@ class OutputReader {
   #show(run: Run, line: LogLine): OutputChunk {
     const pod = podOf(run);
     // Another Pod is another attempt, and what is kept is of the last one.
-    if (this.#shown.pod !== pod) this.#shown = { pod, count: 0, last: '' };
-    if (line.message !== '') {
-      this.#shown.count++;
-      this.#shown.last = line.message;
+    if (this.#shown.pod !== pod) this.#shown = nothingOf(pod);
+    const shown = this.#shown;
+    shown.entries++;
+    if (shown.isOpen) shown.last += line.message;
+    else if (line.message !== '') {
+      shown.count++;
+      shown.last = line.message;
     }
+    shown.isOpen = line.partial === true;
     return chunkOf(line);
   }
 }
 
-function chunkOf({ stream, message }: LogLine): OutputChunk {
-  return { stream, text: `${message}\n` };
+function nothingOf(pod: string) {
+  return { pod, entries: 0, count: 0, last: '', isOpen: false };
+}
+
+function chunkOf(line: LogLine): OutputChunk {
+  return { stream: line.stream, text: lineText(line) };
 }
 
 function isOnPod(run: Run): boolean {

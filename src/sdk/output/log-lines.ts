@@ -8,10 +8,22 @@ export interface LogLine {
   message: string;
   /** When it was written; not every runtimed says. */
   time?: number;
+  /** Empty lines before it. */
+  blank?: number;
+  /** The line goes on with the next of its stream, or was never ended. */
+  partial?: boolean;
+}
+
+/** The line as it was written. */
+export function lineText({ message, blank = 0, partial }: LogLine): string {
+  return `${'\n'.repeat(blank)}${message}${partial ? '' : '\n'}`;
 }
 
 /** A line longer than this is not one that runtimed wrote. */
 const LONGEST_LINE = 1 << 20;
+
+/** Whatever a log says: nobody wants to see more empty lines than this. */
+const MOST_BLANK = 10_000;
 
 /** The lines of one Run out of runtimed's log, which has those of all Runs of the Pod. Destroys the log when the caller stops. */
 export async function* linesOfRun(log: Readable, uid: string): AsyncGenerator<LogLine, void, void> {
@@ -40,7 +52,7 @@ export async function* linesOfRun(log: Readable, uid: string): AsyncGenerator<Lo
 function parseLine(text: string, uid: string, mark: string): LogLine | undefined {
   // Most lines are of other Runs: they are not worth parsing.
   if (!text.includes(mark)) return undefined;
-  let entry: { run_uid?: unknown; stream?: unknown; message?: unknown; time?: unknown };
+  let entry: { run_uid?: unknown; stream?: unknown; message?: unknown; time?: unknown; blank?: unknown; partial?: unknown };
   try {
     entry = JSON.parse(text) as typeof entry;
   } catch {
@@ -52,5 +64,7 @@ function parseLine(text: string, uid: string, mark: string): LogLine | undefined
     stream: entry.stream === 'stderr' ? 'stderr' : 'stdout',
     message: entry.message,
     ...(Number.isNaN(time) ? {} : { time }),
+    ...(typeof entry.blank === 'number' && entry.blank > 0 ? { blank: Math.min(entry.blank, MOST_BLANK) } : {}),
+    ...(entry.partial === true ? { partial: true } : {}),
   };
 }

@@ -27,7 +27,7 @@ describe('RunLog', () => {
     ]);
     log.write('stdout', Buffer.from('ld'));
     log.flush();
-    expect(JSON.parse(lines[1])).toMatchObject({ message: 'world', stream: 'stdout' });
+    expect(JSON.parse(lines[1])).toMatchObject({ message: 'world', stream: 'stdout', partial: true });
   });
 
   it('keeps streams apart, characters whole, empty lines out', () => {
@@ -37,6 +37,19 @@ describe('RunLog', () => {
     log.write('stderr', Buffer.from('\n\nerr\n'));
     log.write('stdout', euro.subarray(1));
     expect(messages()).toEqual(['err', '€']);
+  });
+
+  it('says with a line how many empty ones were before it, in its own stream', () => {
+    const { log, lines } = aLog();
+    log.write('stdout', Buffer.from('a\n\n\n'));
+    log.write('stderr', Buffer.from('e\n'));
+    log.write('stdout', Buffer.from('b\nc\n'));
+    expect(lines.map((line) => JSON.parse(line)).map(({ message, blank }) => [message, blank])).toEqual([
+      ['a', undefined],
+      ['e', undefined],
+      ['b', 2],
+      ['c', undefined],
+    ]);
   });
 
   it('a line without end is printed in parts', () => {

@@ -19,6 +19,8 @@ export class RunLog {
   readonly #fields: string;
   readonly #now: () => Date;
   readonly #partial: Record<StreamName, string> = { stdout: '', stderr: '' };
+  /** Empty lines since the last one that was printed: they are told with the next. */
+  readonly #blank: Record<StreamName, number> = { stdout: 0, stderr: 0 };
   readonly #decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   #kept: string[] = [];
   #keptLength = 0;
@@ -37,11 +39,11 @@ export class RunLog {
     this.#keep(text);
     let rest = this.#partial[stream] + text;
     for (let end = rest.indexOf('\n'); end >= 0; end = rest.indexOf('\n')) {
-      this.#line(stream, rest.slice(0, end));
+      this.#line(stream, rest.slice(0, end), true);
       rest = rest.slice(end + 1);
     }
     while (rest.length > LONGEST_LINE) {
-      this.#line(stream, rest.slice(0, LONGEST_LINE));
+      this.#line(stream, rest.slice(0, LONGEST_LINE), false);
       rest = rest.slice(LONGEST_LINE);
     }
     this.#partial[stream] = rest;
@@ -52,7 +54,7 @@ export class RunLog {
     for (const stream of ['stdout', 'stderr'] as const) {
       const rest = this.#partial[stream] + this.#decoders[stream].end();
       this.#partial[stream] = '';
-      this.#line(stream, rest);
+      this.#line(stream, rest, false);
     }
   }
 
@@ -74,9 +76,17 @@ export class RunLog {
     }
   }
 
-  #line(stream: StreamName, message: string): void {
-    if (message === '') return;
-    this.#print(`${this.#fields},"stream":"${stream}","message":${JSON.stringify(message)},"time":"${this.#now().toISOString()}"}\n`);
+  /** Those who read the log expect no empty messages, and a line for each. What that leaves out is told besides. */
+  #line(stream: StreamName, message: string, isWhole: boolean): void {
+    if (message === '') {
+      if (isWhole) this.#blank[stream]++;
+      return;
+    }
+    const blank = this.#blank[stream] > 0 ? `,"blank":${this.#blank[stream]}` : '';
+    const partial = isWhole ? '' : ',"partial":true';
+    this.#blank[stream] = 0;
+    const time = this.#now().toISOString();
+    this.#print(`${this.#fields},"stream":"${stream}","message":${JSON.stringify(message)},"time":"${time}"${blank}${partial}}\n`);
   }
 }
 

@@ -35,7 +35,8 @@ export async function chooseDriver(choice: DriverChoice): Promise<ChosenDriver> 
       const { createOciDriver } = await import('../engine/node/drivers/oci/oci-driver.ts');
       const { shim, dir } = choice;
       const folders = { dir: join(dir, 'oci'), seccompFolder: join(dir, 'seccomp') };
-      const driver = createOciDriver({ shim, ...folders, runtime, cgroups, programs: programs(), clock: realClock });
+      const options = { runtime, cgroups, programs: programs(), hidden: [dirname(dir)], clock: realClock };
+      const driver = createOciDriver({ shim, ...folders, ...options });
       return { driver, runtime: await runtimeName(runtime) };
     }
     const reasons = tried.map(({ name, why: reason }) => `${name}: ${reason}`).join('; ');
@@ -53,7 +54,8 @@ export async function chooseDriver(choice: DriverChoice): Promise<ChosenDriver> 
   // passable. What is beside it stays closed, each by itself.
   if (tools.isRoot && tools.bwrap === undefined) await Promise.all([chmod(dir, 0o711), chmod(dirname(dir), 0o711)]);
   const limits = tools.isRoot ? cgroups : undefined;
-  const driver = createProcessDriver({ shim, dir: join(dir, 'process'), tools, programs: programs(), cgroups: limits, clock: realClock });
+  const options = { tools, programs: programs(), hidden: [dirname(dir)], cgroups: limits, clock: realClock };
+  const driver = createProcessDriver({ shim, dir: join(dir, 'process'), ...options });
   return { driver, runtime: `process://${version}` };
 }
 

@@ -266,7 +266,7 @@ describe('what can be done with a running container', () => {
   test('exec of a program that is not there is refused with the words of Kubernetes', async () => {
     const { id } = await node.run({ command: ['sleep', '1000'] });
     await expect(node.driver.exec(id, { command: ['nope'], terminal: false, stdin: false })).rejects.toMatchObject({
-      exitCode: 127,
+      reason: 'StartError',
       message: expect.stringContaining('exec: "nope": executable file not found in $PATH'),
     });
     await node.driver.signal(id, 'SIGKILL');

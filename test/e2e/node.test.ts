@@ -67,7 +67,7 @@ describe('a Pod that ends by itself', () => {
       () => user.pod('lost'),
       (seen) => seen?.status?.phase === 'Failed',
     );
-    expect(stateOf(pod).terminated).toMatchObject({ exitCode: 127, reason: 'StartError' });
+    expect(stateOf(pod).terminated).toMatchObject({ exitCode: 128, reason: 'StartError' });
   });
 
   test('of an image that cannot run here says so', async () => {

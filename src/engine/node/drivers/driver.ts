@@ -131,12 +131,11 @@ export type ContainerErrorReason =
 
 export class ContainerError extends Error {
   readonly reason: ContainerErrorReason;
-  /** 127 for a command that is not there, 126 for one that cannot be executed, 128 otherwise. */
-  readonly exitCode: number;
+  /** Of a container that could not be run, whatever the cause, as containerd has it. */
+  readonly exitCode = 128;
 
-  constructor(reason: ContainerErrorReason, message: string, exitCode = 128, options?: ErrorOptions) {
+  constructor(reason: ContainerErrorReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
-    this.exitCode = exitCode;
   }
 }

@@ -84,20 +84,20 @@ describe('a Pod that starts', () => {
   });
 
   test('shows how a container ended that could not be run, and holds it back', async () => {
-    const refusal = () => new ContainerError('StartError', 'exec: "nope": executable file not found in $PATH', 127);
+    const refusal = () => new ContainerError('StartError', 'exec: "nope": executable file not found in $PATH');
     await aNodeWith(aPod(), (it) => (it.driver.refusal = refusal));
     await node.settle();
-    const terminated = { exitCode: 127, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' };
+    const terminated = { exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' };
     expect(node.state('c')).toMatchObject({ lastState: { terminated }, state: { waiting: { reason: 'CrashLoopBackOff' } } });
     expect(node.state('c').restartCount).toBe(1);
   });
 
   test('has failed when its container could not be run and is not to be restarted', async () => {
-    const refusal = () => new ContainerError('StartError', 'not found', 127);
+    const refusal = () => new ContainerError('StartError', 'not found');
     await aNodeWith(aPod({ restartPolicy: 'Never' }), (it) => (it.driver.refusal = refusal));
     await node.settle();
     expect(node.status.phase).toBe('Failed');
-    expect(node.state('c').state.terminated).toMatchObject({ exitCode: 127, reason: 'StartError', message: 'not found' });
+    expect(node.state('c').state.terminated).toMatchObject({ exitCode: 128, reason: 'StartError', message: 'not found' });
   });
 });
 

@@ -5,7 +5,7 @@ import { textInRoot } from './file-in-root.ts';
 import { exists, machineDevices, type MachineFacts } from './machine-facts.ts';
 import { containerConfig } from './model/container-config.ts';
 import type { ProcessConfig, RuntimeConfig } from './model/runtime-config.ts';
-import { processUser, refuseRoot } from './model/user.ts';
+import { processUser, refuseRoot } from '../model/user.ts';
 import { mountRoot } from './root-filesystem.ts';
 import { localSeccompProfile } from './seccomp-file.ts';
 import type { SystemRoot } from './system-root.ts';
@@ -47,7 +47,7 @@ async function mountLayers(folder: string, layers: string[]): Promise<string> {
     return await mountRoot(folder, layers);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new ContainerError('CreateContainerError', `failed to mount the root file system: ${why}`, undefined, { cause: error });
+    throw new ContainerError('CreateContainerError', `failed to mount the root file system: ${why}`, { cause: error });
   }
 }
 

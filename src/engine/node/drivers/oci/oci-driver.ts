@@ -12,7 +12,7 @@ import { removeOrphans } from './clean-up.ts';
 import { containerPlaces } from './container-places.ts';
 import { execInContainer } from './exec.ts';
 import { exists, machineFacts, type MachineFacts } from './machine-facts.ts';
-import { DEFAULT_PATH } from './model/command.ts';
+import { DEFAULT_PATH } from '../model/command.ts';
 import { lastComplaint, startFailure } from './model/runtime-failure.ts';
 import { unmountBelow } from './mount-calls.ts';
 import { writtenPid } from './pid-file.ts';
@@ -217,7 +217,7 @@ class OciDriver implements Driver {
     try {
       return await work;
     } catch (error) {
-      throw late ? new ContainerError('RunContainerError', 'context deadline exceeded', undefined, { cause: error }) : error;
+      throw late ? new ContainerError('RunContainerError', 'context deadline exceeded', { cause: error }) : error;
     } finally {
       timer.cancel();
     }
@@ -242,7 +242,7 @@ class OciDriver implements Driver {
     const message = error instanceof Error ? error.message : String(error);
     const complaint = lastComplaint(await readFile(this.#places.container(id).runtimeLog, 'utf8').catch(() => ''));
     if (complaint) return startFailure(this.#runtime.runtime.name, complaint);
-    return new ContainerError('RunContainerError', message, undefined, { cause: error });
+    return new ContainerError('RunContainerError', message, { cause: error });
   }
 
   async #described(state: ShimProgramState): Promise<DriverContainer> {

@@ -1,28 +1,9 @@
 import { chmod, lstat, mkdir, readlink, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../driver.ts';
+import { SYSTEM_FOLDERS, SYSTEM_SETTINGS } from '../model/system-paths.ts';
 import { mountsBelow } from './mount-calls.ts';
 
-/** What programs of the machine need of it. Folders with secrets (/etc/ssl/private) are left out, and so is everything not named. */
-const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-const SYSTEM_SETTINGS = [
-  'passwd',
-  'group',
-  'nsswitch.conf',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'alternatives',
-  'localtime',
-  'services',
-  'protocols',
-  'mime.types',
-  'ssl/certs',
-  'ssl/openssl.cnf',
-  'pki/tls/certs',
-  'pki/ca-trust/extracted',
-  'ca-certificates.conf',
-].map((name) => `/etc/${name}`);
 const EMPTY_FOLDER = 'mnt';
 const OWN_FOLDERS = ['etc', 'root', 'home', 'run', 'tmp', 'var', 'var/tmp', 'opt', EMPTY_FOLDER];
 

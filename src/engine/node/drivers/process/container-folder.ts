@@ -2,10 +2,11 @@ import { lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:f
 import { chown, chmod } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../driver.ts';
+import { SYSTEM_FOLDERS, SYSTEM_SETTINGS } from '../model/system-paths.ts';
 import type { SystemPath } from './model/bubblewrap.ts';
 import type { ContainerUser } from './model/container-user.ts';
 import { environmentScript } from './model/environment-script.ts';
-import { isWithin, SYSTEM_FOLDERS, SYSTEM_SETTINGS } from './model/visible-paths.ts';
+import { isWithin } from './model/visible-paths.ts';
 
 /** What one container has on disk. */
 export interface ContainerFolder {
@@ -85,14 +86,22 @@ export async function readPlan<T>({ plan }: ContainerFolder): Promise<T | undefi
   );
 }
 
-/** What of the machine, and of the product, every container sees. */
-export async function systemPaths(programs: readonly string[]): Promise<SystemPath[]> {
+/** Of the machine's network, which containers may share. */
+const NETWORK_SETTINGS = ['/etc/resolv.conf', '/etc/hosts'];
+
+/**
+ * What of the machine, and of the product, every container sees.
+ * @param hidden never shown, even when it is inside of what is
+ */
+export async function systemPaths(programs: readonly string[], hidden: readonly string[]): Promise<SystemPath[]> {
   const found: SystemPath[] = [];
-  for (const path of [...SYSTEM_FOLDERS, ...SYSTEM_SETTINGS, ...programs]) {
+  for (const path of [...SYSTEM_FOLDERS, ...SYSTEM_SETTINGS, ...NETWORK_SETTINGS, ...programs]) {
     if (found.some((entry) => entry.kind === 'folder' && isWithin(entry.path, path))) continue;
     const info = await lstat(path).catch(() => undefined);
     if (info?.isSymbolicLink() && SYSTEM_FOLDERS.includes(path)) found.push({ kind: 'link', path, to: await readlink(path) });
     else if (info !== undefined && (await exists(path))) found.push({ kind: 'folder', path });
   }
+  for (const path of hidden)
+    if (found.some((entry) => entry.kind === 'folder' && isWithin(entry.path, path))) found.push({ kind: 'hidden', path });
   return found;
 }

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { ContainerError, type ContainerSpec, type ExecSpec, type Mount } from '../driver.ts';
-import { commandLine, environment } from '../oci/model/command.ts';
-import { refuseRoot } from '../oci/model/user.ts';
+import { commandLine, environment } from '../model/command.ts';
+import { refuseRoot } from '../model/user.ts';
 import type { ContainerFolder } from './container-folder.ts';
 import { sandboxCommand, type SystemPath } from './model/bubblewrap.ts';
 import { commandChain, dropPrivileges, enterNetwork, enterSandbox, leadTerminal } from './model/command-chain.ts';
@@ -91,7 +91,7 @@ export function machinePaths({ mounts }: ContainerPlan, { tools, system, folder 
   const temporary = { source: folder.temporary, target: '/tmp', readOnly: false };
   return insideSandbox(
     [temporary, ...mounts],
-    system.map(({ path }) => path),
+    system.filter(({ kind }) => kind !== 'hidden').map(({ path }) => path),
   );
 }
 

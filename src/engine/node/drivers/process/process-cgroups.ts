@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile, rmdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCgroupLayout, type CgroupLayout } from '../cgroups/cgroup-layout.ts';
 import type { Cgroups, CgroupStats } from '../cgroups/cgroups.ts';
@@ -23,9 +23,8 @@ export class ProcessCgroups {
   async removePod(podUid: string): Promise<void> {
     await this.#cgroups.kill(this.#pod(podUid));
     await this.#cgroups.remove(this.#pod(podUid));
-    // With the last Pod goes what all of them shared; with others there, the kernel refuses.
-    const layout = await this.#machineLayout();
-    await Promise.all((layout?.trees ?? []).map((tree) => rmdir(join(tree, this.#root)).catch(() => undefined)));
+    // With the last Pod goes what all of them shared.
+    await this.#cgroups.removeIfEmpty(this.#root);
   }
 
   /** Gives the files that a process writes its number to. */

@@ -49,6 +49,8 @@ export interface ProcessDriverOptions {
   tools: SandboxTools;
   /** Files and folders that built-in images run from (Node, the product), besides the machine's own programs. */
   programs: string[];
+  /** What containers never see, wherever it is: the data directory. Without a sandbox only its own rights protect it. */
+  hidden?: string[];
   /** When root and the machine has them; absent: limits are watched, or not kept at all. */
   cgroups?: Cgroups;
   log?: { maxBytes: number; maxFiles: number };
@@ -155,7 +157,7 @@ class ProcessDriver implements Driver {
     const main = pid === undefined ? undefined : await mainProcess(pid, tools.bwrap !== undefined, this.#processes);
     if (plan === undefined || main === undefined) throw new ContainerError('CreateContainerError', `container not found ("${id}")`);
     if (tools.bwrap !== undefined && tools.nsenter === undefined) {
-      throw new ContainerError('StartError', 'Cannot enter the sandbox of a container: nsenter is not there; install util-linux', 126);
+      throw new ContainerError('StartError', 'Cannot enter the sandbox of a container: nsenter is not there; install util-linux');
     }
     const surroundings = await this.#surroundings(id);
     await checkCommand(spec.command[0], { path: plan.env.PATH, workingDir: plan.workingDir, toMachine: machinePaths(plan, surroundings) });
@@ -211,7 +213,7 @@ class ProcessDriver implements Driver {
   }
 
   async #surroundings(id: string): Promise<Surroundings> {
-    this.#system ??= systemPaths(this.#options.programs);
+    this.#system ??= systemPaths(this.#options.programs, this.#options.hidden ?? [this.#dir]);
     const cgroupFiles = (await this.#cgroups?.filesOf(id)) ?? [];
     return { tools: this.#options.tools, folder: this.#folder(id), system: await this.#system, cgroupFiles };
   }
@@ -320,7 +322,7 @@ class ProcessDriver implements Driver {
 
 function asContainerError(error: unknown): unknown {
   if (!(error instanceof ShimError)) return error;
-  return new ContainerError(error.code === 'Disconnected' ? 'RunContainerError' : 'StartError', error.message, 128, { cause: error });
+  return new ContainerError(error.code === 'Disconnected' ? 'RunContainerError' : 'StartError', error.message, { cause: error });
 }
 
 function kill(pid: number, signal: NodeJS.Signals): void {

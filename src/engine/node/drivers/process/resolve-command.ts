@@ -21,12 +21,8 @@ export async function checkCommand(command: string, options: { path: string; wor
     if (found === 'executable') return;
     denied ||= found === 'denied';
   }
-  if (denied) throw startError(command, 'permission denied', 126);
-  throw startError(command, isPath ? 'no such file or directory' : 'executable file not found in $PATH', 127);
-}
-
-function startError(command: string, cause: string, exitCode: number): ContainerError {
-  return new ContainerError('StartError', `exec: ${JSON.stringify(command)}: ${cause}`, exitCode);
+  const cause = denied ? 'permission denied' : isPath ? 'no such file or directory' : 'executable file not found in $PATH';
+  throw new ContainerError('StartError', `exec: ${JSON.stringify(command)}: ${cause}`);
 }
 
 async function kindOf(file: string): Promise<'executable' | 'denied' | 'absent'> {

@@ -1,11 +1,11 @@
 import type { ContainerSpec, Mount, SecuritySpec } from '../../driver.ts';
 import { containerCapabilities } from './capabilities.ts';
-import { commandLine, environment } from './command.ts';
+import { commandLine, environment } from '../../model/command.ts';
 import { containerMounts, rootPropagation } from './mounts.ts';
 import { containerResources, oomScoreAdjustment, type MachineResources } from './resources.ts';
 import type { DeviceConfig, LinuxConfig, ProcessConfig, RuntimeConfig } from './runtime-config.ts';
 import { defaultSeccompProfile, type SeccompProfile } from './seccomp-profile.ts';
-import type { ProcessUser } from './user.ts';
+import type { ProcessUser } from '../../model/user.ts';
 
 /** What a container's configuration is made from besides its spec: found out on the machine and in the image. */
 export interface Surroundings {

@@ -26,6 +26,5 @@ export function startFailure(runtime: string, complaint: string): ContainerError
 /** What `kubectl exec` shows of a command that could not be started. */
 export function execFailure(complaint: string): ContainerError {
   const cause = complaint.replace(/^exec failed: /, '');
-  const exitCode = /executable file not found|no such file or directory/i.test(cause) ? 127 : 126;
-  return new ContainerError('StartError', `OCI runtime exec failed: exec failed: ${cause}: unknown`, exitCode);
+  return new ContainerError('StartError', `OCI runtime exec failed: exec failed: ${cause}: unknown`);
 }

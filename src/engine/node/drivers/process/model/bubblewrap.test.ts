@@ -24,6 +24,11 @@ describe('sandboxCommand', () => {
     expect(optionsOf()).toContain('--ro-bind /usr /usr --symlink usr/bin /bin --ro-bind /etc/hosts /etc/hosts');
   });
 
+  it('puts an empty folder over what is hidden inside of what is shown', () => {
+    const system: SandboxPlan['system'] = [...plan.system, { kind: 'hidden', path: '/usr/local/data' }];
+    expect(optionsOf({ system })).toContain('--ro-bind /etc/hosts /etc/hosts --tmpfs /usr/local/data --remount-ro /usr/local/data');
+  });
+
   it('never dies with its parent, which is the shim', () => {
     expect(optionsOf()).not.toContain('--die-with-parent');
   });

@@ -8,7 +8,6 @@ export interface SandboxPlan {
   /** Without root: whom the program believes to be. */
   user?: { uid: number; gid: number };
   hostIpc: boolean;
-  /** `folder`: shown at its own place; `link`: as the machine has it (`/bin -> usr/bin`). */
   system: SystemPath[];
   mounts: Mount[];
   workingDir: string;
@@ -17,7 +16,8 @@ export interface SandboxPlan {
   sharedMemory: string;
 }
 
-export type SystemPath = { kind: 'folder'; path: string } | { kind: 'link'; path: string; to: string };
+/** `folder`: shown at its own place; `link`: as the machine has it (`/bin -> usr/bin`); `hidden`: an empty folder, inside of what is shown. */
+export type SystemPath = { kind: 'folder' | 'hidden'; path: string } | { kind: 'link'; path: string; to: string };
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`);
 
@@ -56,7 +56,14 @@ function parentsOf({ system, mounts }: SandboxPlan): string[] {
 }
 
 function shown(entry: SystemPath): string[] {
-  return entry.kind === 'link' ? ['--symlink', entry.to, entry.path] : ['--ro-bind', entry.path, entry.path];
+  switch (entry.kind) {
+    case 'link':
+      return ['--symlink', entry.to, entry.path];
+    case 'hidden':
+      return ['--tmpfs', entry.path, '--remount-ro', entry.path];
+    case 'folder':
+      return ['--ro-bind', entry.path, entry.path];
+  }
 }
 
 function devices(sharedMemory: string): string[][] {

@@ -1,29 +1,6 @@
 import { isAbsolute, join, relative } from 'node:path';
 import type { Mount } from '../../driver.ts';
 
-/** What of the machine a container sees, read-only. Folders that may hold secrets are left out, and so is everything not named. */
-export const SYSTEM_FOLDERS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-
-export const SYSTEM_SETTINGS = [
-  'passwd',
-  'group',
-  'nsswitch.conf',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'alternatives',
-  'localtime',
-  'services',
-  'protocols',
-  'mime.types',
-  'ssl/certs',
-  'ssl/openssl.cnf',
-  'pki/tls/certs',
-  'pki/ca-trust/extracted',
-  'resolv.conf',
-  'hosts',
-].map((name) => `/etc/${name}`);
-
 /** Where a path of the container is on the machine; undefined when the container does not see it. */
 export type ToMachine = (path: string) => string | undefined;
 

@@ -1,5 +1,5 @@
-import type { ImageConfig } from '../../../images/images.ts';
-import { ContainerError, type ContainerSpec } from '../../driver.ts';
+import type { ImageConfig } from '../../images/images.ts';
+import { ContainerError, type ContainerSpec } from '../driver.ts';
 
 export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 

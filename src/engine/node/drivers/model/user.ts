@@ -1,4 +1,4 @@
-import { ContainerError, type ContainerSpec } from '../../driver.ts';
+import { ContainerError, type ContainerSpec } from '../driver.ts';
 
 export interface ProcessUser {
   uid: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ImageConfig } from '../../../images/images.ts';
+import type { ImageConfig } from '../../images/images.ts';
 import { commandLine, DEFAULT_PATH, environment } from './command.ts';
 
 const image = (config: Partial<ImageConfig> = {}): ImageConfig => ({

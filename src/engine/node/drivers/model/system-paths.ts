@@ -1,0 +1,21 @@
+/** What of the machine a built-in image sees, read-only. Folders that may hold secrets are left out, and so is everything not named. */
+export const SYSTEM_FOLDERS: readonly string[] = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+
+export const SYSTEM_SETTINGS: readonly string[] = [
+  'passwd',
+  'group',
+  'nsswitch.conf',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'alternatives',
+  'localtime',
+  'services',
+  'protocols',
+  'mime.types',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'pki/tls/certs',
+  'pki/ca-trust/extracted',
+  'ca-certificates.conf',
+].map((name) => `/etc/${name}`);

@@ -1,4 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunKind } from '../../../src/api/kruntimes.io/v1alpha1/run.ts';
 import { ConfigMap, Secret } from '../../../src/client/kinds.ts';
@@ -11,7 +12,7 @@ describe('a Run', () => {
     world = await RunsWorld.start();
     pod = await world.pod('pod-1', 4);
   }, 30_000);
-  afterAll(() => world?.stop());
+  afterAll(() => world?.stop(), 30_000);
 
   it('goes from creation to success in three writes, with outputs, exit code and log', async () => {
     const created = await world.create('good', 'echo hello; echo oops >&2; echo "a=b" > $KRUNTIME_OUTPUTS');
@@ -128,7 +129,8 @@ describe('a Run', () => {
     await world.create('retried', 'test -e seen && exit 0; touch seen; sleep 60', { retryPolicy: { maxAttempts: 2, backoff: '10ms' } });
     await world.until('lost', ({ status }) => status?.phase === 'Running');
     await world.until('retried', ({ status }) => status?.phase === 'Running');
-    await expect.poll(() => readdirSync(pod.workspace).length).toBe(2);
+    const { uid } = (await world.get('retried')).metadata;
+    await expect.poll(() => existsSync(join(pod.workspace, uid!, 'seen')), { timeout: 10_000 }).toBe(true);
     await pod.stopRuntimed();
     await pod.stopServer();
     await pod.startServer();

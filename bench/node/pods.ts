@@ -70,14 +70,8 @@ async function lifeOf(client: Client, seen: Sightings, name: string): Promise<{ 
 }
 
 /** A program that ends as soon as it is told to. */
-function sleeper(name: string, probed = false): { metadata: { name: string }; spec: unknown } {
-  const readinessProbe = { exec: { command: ['/bin/true'] }, periodSeconds: 10 };
-  const container = {
-    name: 'c',
-    image: 'tenantry.dev/tools',
-    command: ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'],
-    ...(probed ? { readinessProbe } : {}),
-  };
+function sleeper(name: string): { metadata: { name: string }; spec: unknown } {
+  const container = { name: 'c', image: 'tenantry.dev/tools', command: ['sh', '-c', 'trap "exit 0" TERM; sleep 3600 & wait'] };
   return { metadata: { name }, spec: { containers: [container], terminationGracePeriodSeconds: 5, automountServiceAccountToken: false } };
 }
 

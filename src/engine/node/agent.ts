@@ -27,6 +27,7 @@ import { machineState, type MachineFacts } from './registration/machine-facts.ts
 import { NodeRegistrar } from './registration/node-registrar.ts';
 import type { PodAccess } from './server/pod-access.ts';
 import { createPodVolumes } from './volumes/create-pod-volumes.ts';
+import { reclaimVolumes } from './volumes/reclaim-volumes.ts';
 import { ReferencedObjects } from './volumes/referenced-objects.ts';
 
 export interface AgentOptions {
@@ -116,12 +117,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const usage = new UsageSampler({ clock, driver, memoryInUse: async () => totalmem() - (await machineState(dir)).memoryAvailableBytes });
   self.serverPort = await options.serve(createPodAccess({ workers, driver, network, files, usage }));
   await registrar.start();
+  const { volumeFolder } = options.node;
+  const reclaimer = reclaimVolumes({ ...basics, volumeFolder, isMounted: (path) => volumes.isMounted(path) });
   return {
     async stop({ keepPods }) {
       housekeeper.stop();
       if (keepPods) workers.release();
       else await workers.shutDown();
       registrar.stop();
+      await reclaimer.stop();
       stopping.abort();
       await events.flush();
       volumes.stop();

@@ -407,6 +407,19 @@ describe('hooks, deadlines and evictions', () => {
     expect(node.driver.signals).toEqual([['c', 'SIGTERM']]);
   });
 
+  test('volumes follow the labels of their Pod, once for each change', async () => {
+    const labels: unknown[] = [];
+    await aNodeWith(aPod(), (it) => {
+      it.setUpVolumes = async ({ metadata }) => void labels.push(metadata.labels?.['app']);
+    });
+    for (const app of ['one', 'one', 'two']) {
+      await node.change(({ metadata }) => {
+        metadata.labels = { app };
+      });
+    }
+    expect(labels).toEqual([undefined, 'one', 'two']);
+  });
+
   test('a Pod that is evicted has failed when it has ended, not before', async () => {
     await aNodeWith(aPod(), (it) => (it.driver.onSignal = (_name, signal) => (signal === 'SIGKILL' ? 137 : undefined)));
     const message = 'The node was low on resource: memory. ';

@@ -24,6 +24,8 @@ export interface WorkerPorts extends ContainerPorts {
   hostIps: readonly string[];
   abilities(): NodeAbilities;
   setUpSandbox(pod: PodObject): Promise<Sandbox>;
+  /** Brings what its containers see of the Pod itself up to date. */
+  refreshVolumes(pod: PodObject): Promise<void>;
   tearDownSandbox(uid: string): Promise<void>;
   patchStatus(pod: PodObject, status: Json): Promise<PodObject>;
   /** Takes the Pod out of the API; it is over. Resolves too when it is gone already. */
@@ -61,6 +63,8 @@ export class PodWorker {
   #admitted = false;
   #failure: { reason: string; message: string } | undefined;
   #conditions: Finding[] = [];
+  /** The metadata that its volumes were last made from. */
+  #shown = '';
   /** The Pod is not in the API any more. */
   #removed = false;
   /** Nothing of it shall be started again, because it is complete. */
@@ -117,6 +121,7 @@ export class PodWorker {
   update(pod: PodObject): void {
     this.#writer.observe(pod);
     if (this.#isEnding()) this.#endSoon();
+    else this.#refreshVolumes();
     this.#report();
     this.wake();
   }
@@ -220,8 +225,12 @@ export class PodWorker {
       return this.#finish();
     }
     const starts = actions.startEphemeral.length + actions.startInit.length + actions.start.length;
-    if (!this.#sandbox && (starts > 0 || containers.runs.running().length > 0)) this.#sandbox = await this.#ports.setUpSandbox(pod);
+    if (!this.#sandbox && (starts > 0 || containers.runs.running().length > 0)) {
+      this.#shown = shownIn(pod);
+      this.#sandbox = await this.#ports.setUpSandbox(pod);
+    }
     signal.throwIfAborted();
+    this.#refreshVolumes();
     this.#probeRuns();
     await Promise.all(actions.kill.map((kill) => this.#kill(kill)));
     for (const name of actions.startEphemeral) await this.#start(name, signal);
@@ -232,6 +241,15 @@ export class PodWorker {
     for (const name of actions.start) await this.#start(name, signal);
     // A sidecar that has just started may be all that the next one waits for.
     if (actions.startInit.length > 0) this.#awake = true;
+  }
+
+  #refreshVolumes(): void {
+    const shown = shownIn(this.pod);
+    if (!this.#sandbox || shown === this.#shown) return;
+    this.#shown = shown;
+    this.#ports.refreshVolumes(this.pod).catch((error: unknown) => {
+      this.#ports.log.info('cannot bring the volumes of a Pod up to date', { pod: this.pod.metadata.name, error });
+    });
   }
 
   async #start(name: string, signal: AbortSignal): Promise<boolean> {
@@ -372,4 +390,9 @@ export class PodWorker {
     });
     this.#timer = { timer, due };
   }
+}
+
+/** Labels and annotations are all of a running Pod that its volumes can show and a user can change. */
+function shownIn({ metadata }: PodObject): string {
+  return JSON.stringify([metadata.labels, metadata.annotations]);
 }

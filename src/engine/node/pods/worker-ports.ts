@@ -67,6 +67,7 @@ export function workerPorts(node: WorkerSurroundings): Omit<WorkerPorts, 'gone'>
     hostIps: sandbox.hostIps,
     abilities: () => node.abilities(),
     setUpSandbox: (pod) => setUpSandbox(sandbox, seen(pod)),
+    refreshVolumes: (pod) => volumes.setUp(seen(pod)),
     tearDownSandbox: (uid) => tearDownSandbox(sandbox, uid),
     start: (pod, container, attempt, shared, signal) => startContainer(starter, seen(pod), container, attempt, shared, signal),
     postStart: (pod, container, run, signal) => hook(pod, container, run, container.lifecycle!.postStart!, signal),

@@ -34,7 +34,7 @@ export class ScriptedNode {
   api: PodObject;
   abilities: NodeAbilities = { driver: 'process', os: 'linux', diskPressure: false, memoryPressure: false };
   ensureImage: (request: ImageRequest) => Promise<Image> = (request) => Promise.resolve(anImage(request.reference));
-  setUpVolumes: () => Promise<void> = () => Promise.resolve();
+  setUpVolumes: (pod: PodObject) => Promise<void> = () => Promise.resolve();
   patchFailure: (() => Error) | undefined;
   worker: PodWorker;
   #revision = 1;
@@ -117,7 +117,7 @@ export class ScriptedNode {
     const events = {
       record: (_pod: PodObject, type: string, reason: string, message: string) => void this.events.push(`${type} ${reason} ${message}`),
     };
-    const volumes = { setUp: () => this.setUpVolumes(), tearDown: async () => {}, mountsOf: async () => [] };
+    const volumes = { setUp: (pod: PodObject) => this.setUpVolumes(pod), tearDown: async () => {}, mountsOf: async () => [] };
     const network = {
       attach: async (pod: PodObject) => {
         this.attached.add(pod.metadata.uid!);
@@ -147,6 +147,7 @@ export class ScriptedNode {
       hostIps: ['192.0.2.1'],
       abilities: () => this.abilities,
       setUpSandbox: (pod) => setUpSandbox(sandbox, pod),
+      refreshVolumes: (pod) => volumes.setUp(pod),
       tearDownSandbox: (uid) => tearDownSandbox(sandbox, uid),
       start: (...args) =>
         startContainer({ clock, driver, puller, volumes, files, events, environment: async () => ({ GREETING: 'hello' }) }, ...args),

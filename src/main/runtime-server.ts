@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { Argument, Command } from 'commander';
-import { RUNTIME_PORT } from '../api/kruntimes.io/v1alpha1/names.ts';
+import { Argument, Command, Option } from 'commander';
+import { RUNTIME_PORT, WORKSPACE_PATH } from '../api/kruntimes.io/v1alpha1/names.ts';
 import { Executions } from '../areas/runs/servers/executions.ts';
-import { LANGUAGES, type LanguageName } from '../areas/runs/servers/language.ts';
+import { LANGUAGES, type Language, type LanguageName } from '../areas/runs/servers/language.ts';
+import type { Launcher } from '../areas/runs/servers/launcher.ts';
+import { openProcessLauncher } from '../areas/runs/servers/process-launcher.ts';
 import { listen, runtimeService } from '../areas/runs/servers/runtime-service.ts';
 import { createSharedLauncher } from '../areas/runs/servers/shared-launcher.ts';
 import { realClock } from '../lib/clock.ts';
@@ -10,25 +12,40 @@ import { reportFailure } from './report-failure.ts';
 
 const { POD_IP, PATH = '/usr/local/bin:/usr/bin:/bin', LANG = 'C.UTF-8', TMPDIR = '/tmp', TENANTRY_ROOT = '' } = process.env;
 
+interface Flags {
+  host?: string;
+  port: string;
+  workDir: string;
+  warmWorkers: string;
+  isolation: 'shared' | 'process';
+  network: boolean;
+  runMemory?: string;
+  runCpu?: string;
+  runProcesses: string;
+  runTemporary: string;
+}
+
+interface Means {
+  launcher?: Launcher;
+  /** Why nothing can be started. */
+  problem?: string;
+  note: string;
+}
+
 /** A Runtime Server, the program of the images `tenantry.dev/runtime-bash`, `-python` and `-node`. */
-async function main(name: LanguageName, flags: { host?: string; port: string; warmWorkers: string }): Promise<void> {
+async function main(name: LanguageName, flags: Flags): Promise<void> {
   const language = LANGUAGES[name];
-  const missing = spawnSync(language.interpreter, ['--version'], { stdio: 'ignore' }).error !== undefined;
-  const launcher = createSharedLauncher({
-    language,
-    baseEnv: { PATH, LANG, TMPDIR, HOME: '/tmp' },
-    warmWorkers: missing ? 0 : Number(flags.warmWorkers),
-  });
-  const executions = new Executions({ language, launcher, clock: realClock, root: TENANTRY_ROOT });
+  const { launcher, problem, note } = await meansOf(language, flags);
+  const executions = new Executions({ language, launcher: launcher ?? noLauncher, clock: realClock, root: TENANTRY_ROOT });
   const server = runtimeService({
     executions,
-    isolation: 'shared',
-    health: () =>
-      missing ? { healthy: false, message: `interpreter not found: ${language.interpreter}` } : { healthy: true, message: 'ok' },
+    isolation: flags.isolation,
+    refusal: launcher === undefined ? problem : undefined,
+    health: () => (problem === undefined ? { healthy: true, message: 'ok' } : { healthy: false, message: problem }),
   });
   const host = flags.host ?? POD_IP ?? '0.0.0.0';
   const port = await listen(server, `${host.includes(':') ? `[${host}]` : host}:${flags.port}`);
-  process.stdout.write(`runtime-server: ${name} on ${host}:${port}\n`);
+  process.stdout.write(`runtime-server: ${name} on ${host}:${port}, isolation ${flags.isolation}${note}\n`);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     // Runs that are under way are runtimed's to wait for: it goes first, and takes its time.
     process.once(signal, () => {
@@ -40,12 +57,54 @@ async function main(name: LanguageName, flags: { host?: string; port: string; wa
   }
 }
 
+async function meansOf(language: Language, flags: Flags): Promise<Means> {
+  const missing = spawnSync(language.interpreter, ['--version'], { stdio: 'ignore' }).error !== undefined;
+  const problem = missing ? `interpreter not found: ${language.interpreter}` : undefined;
+  const warmWorkers = missing ? 0 : Number(flags.warmWorkers);
+  if (flags.isolation === 'shared') {
+    const baseEnv = { PATH, LANG, TMPDIR, HOME: '/tmp' };
+    return { launcher: createSharedLauncher({ language, baseEnv, warmWorkers }), problem, note: '' };
+  }
+  const opened = await openProcessLauncher({
+    language,
+    baseEnv: { PATH, LANG, TMPDIR: '/tmp', HOME: '/tmp' },
+    warmWorkers,
+    network: flags.network,
+    workspace: TENANTRY_ROOT + flags.workDir,
+    limits: {
+      memoryBytes: flags.runMemory === undefined ? undefined : Number(flags.runMemory),
+      cpuMillis: flags.runCpu === undefined ? undefined : Number(flags.runCpu),
+      processes: Number(flags.runProcesses),
+    },
+    temporaryBytes: Number(flags.runTemporary),
+    programs: [process.execPath],
+    clock: realClock,
+  });
+  if ('launcher' in opened) return { launcher: opened.launcher, problem, note: `; ${opened.limits}` };
+  const text = `IsolationUnavailable: isolation "process" cannot be given: ${opened.unavailable}`;
+  return { problem: text, note: `: ${text}` };
+}
+
+/** Executions are refused before they get here. */
+const noLauncher: Launcher = {
+  launch() {
+    throw new Error('nothing can be started');
+  },
+  close() {},
+};
+
 new Command('runtime-server')
   .addArgument(new Argument('<language>', 'what programs are written in').choices(Object.keys(LANGUAGES)))
   .option('--host <address>', 'where to listen: the address of the Pod, else everywhere')
   .option('--port <port>', 'on which port', String(RUNTIME_PORT))
-  .option('--work-dir <folder>', 'accepted for compatibility: requests name their folder')
+  .option('--work-dir <folder>', 'where the folders of Runs are', WORKSPACE_PATH)
   .option('--warm-workers <count>', 'interpreters kept waiting', '4')
+  .addOption(new Option('--isolation <kind>', 'how Runs are kept apart').choices(['shared', 'process']).default('shared'))
+  .option('--network', 'for `process`: have interpreters waiting that reach the network', false)
+  .option('--run-memory <bytes>', 'for `process`: most memory of a Run (default: 3/4 of what the container has)')
+  .option('--run-cpu <millicores>', 'for `process`: most CPU time of a Run')
+  .option('--run-processes <count>', 'for `process`: most processes and threads of a Run', '512')
+  .option('--run-temporary <bytes>', 'for `process`: what a Run can write to /tmp, and to /dev/shm', String(256 << 20))
   .action(main)
   .parseAsync()
   .catch((error: unknown) => reportFailure('runtime-server', error));

@@ -139,7 +139,7 @@ export class Executions {
   /** Ends everything. */
   async close(): Promise<void> {
     await Promise.all([...this.#executions.values()].map((execution) => this.#stop(execution, 'cancelled')));
-    this.#options.launcher.close();
+    await this.#options.launcher.close();
   }
 
   #onThisMachine({ workingDir, env }: ExecutionRequest): { workingDir: string; env: Record<string, string> } {

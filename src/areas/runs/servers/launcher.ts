@@ -25,5 +25,5 @@ export interface LaunchedProcess {
 export interface Launcher {
   launch(launch: Launch): LaunchedProcess;
   /** Ends what was started ahead of time. */
-  close(): void;
+  close(): void | Promise<void>;
 }

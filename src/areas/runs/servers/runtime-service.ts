@@ -9,6 +9,8 @@ export interface RuntimeServiceOptions {
   executions: Executions;
   /** The isolation that executions get here; a request for another is refused. */
   isolation: 'shared' | 'process';
+  /** Why no execution is taken; absent: they are. */
+  refusal?: string;
   /** Whether executions can be started at all, and if not, why. */
   health(): { healthy: boolean; message: string };
 }
@@ -46,6 +48,7 @@ export function listen(server: Server, address: string): Promise<number> {
 
 /** Never downgraded: a Run that asked for more isolation than there is does not run. */
 function checkIsolation({ isolation }: ExecuteRequest, options: RuntimeServiceOptions): void {
+  if (options.refusal !== undefined) throw new ExecutionError('FailedPrecondition', options.refusal);
   if (isolation === '' || isolation === options.isolation) return;
   throw new ExecutionError(
     'FailedPrecondition',

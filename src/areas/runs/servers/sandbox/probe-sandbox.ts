@@ -1,0 +1,58 @@
+import { spawn } from 'node:child_process';
+import { access, constants, readFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+
+/** What this machine, and the container that we may be in, has for a sandbox. */
+export interface SandboxTools {
+  bwrap: string;
+  /** Present when we can become other users: each Run is one of its own. */
+  users?: { setpriv: string; first: number; count: number };
+}
+
+const PROBE_MS = 10_000;
+/** Users that a server gives to Runs, one after the other. */
+const USERS = 1024;
+/** Above what distributions and container tools give out, below the users of Pods. */
+const FIRST_USER = 0x6000_0000;
+const RANGES = 1 << 14;
+/** Where a container has only some users. */
+const FIRST_OF_FEW = 30_000;
+
+/** @returns the reason when something that is needed is not there */
+export async function findSandboxTools(path: string, random: () => number = Math.random): Promise<SandboxTools | { missing: string }> {
+  const [bwrap, setpriv] = await Promise.all([find('bwrap', path), find('setpriv', path)]);
+  if (bwrap === undefined) return { missing: 'bubblewrap is not installed; install it (bwrap)' };
+  if (process.getuid?.() !== 0) return { bwrap };
+  if (setpriv === undefined) return { missing: 'setpriv is not installed; install util-linux' };
+  const map = await readFile('/proc/self/uid_map', 'utf8').catch(() => '');
+  const first = hasAllUsers(map) ? FIRST_USER + Math.floor(random() * RANGES) * USERS : FIRST_OF_FEW;
+  return { bwrap, users: { setpriv, first, count: USERS } };
+}
+
+export function hasAllUsers(uidMap: string): boolean {
+  const [, , count] = uidMap.trim().split(/\s+/).map(Number);
+  return (count ?? 0) > FIRST_USER + RANGES * USERS;
+}
+
+/** Runs a command line to its end. @returns what it complains of when it does not succeed */
+export async function tryOut(argv: string[], env: Record<string, string>, descriptors: number[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const child = spawn(argv[0], argv.slice(1), { env, stdio: ['ignore', 'ignore', 'pipe', 'ignore', ...descriptors], timeout: PROBE_MS });
+    let text = '';
+    child.stderr!.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code) => resolve(code === 0 ? undefined : text.trim().split('\n')[0] || `exit status ${code}`));
+  });
+}
+
+async function find(name: string, path: string): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return file;
+  }
+  return undefined;
+}

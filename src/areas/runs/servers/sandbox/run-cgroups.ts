@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { sleep } from '../../../../lib/abort.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+
+export interface RunLimits {
+  /** Absent: a part of what the Pod has, so that one Run cannot take it all. */
+  memoryBytes?: number;
+  /** In thousandths of a core; absent: an equal share when there is not enough. */
+  cpuMillis?: number;
+  processes: number;
+}
+
+/** A cgroup per Run. */
+export interface RunCgroups {
+  /** @returns the files that a process writes its number to, to be in it */
+  make(number: number): string[];
+  remove(number: number): Promise<void>;
+}
+
+const ROOT = '/sys/fs/cgroup';
+const V1_CONTROLLERS = ['memory', 'pids', 'cpu'];
+const CPU_PERIOD_US = 100_000;
+/** Of the Pod's memory, for a Run that no limit was given for. */
+const SHARE_OF_MEMORY = 0.75;
+/** The last process of a Run is counted for a moment after its end. */
+const REMOVE_RETRY_MS = 20;
+const REMOVE_TRIES = 100;
+
+/**
+ * Looks for cgroups that we may make others in.
+ * @returns why there are none, where there are none
+ */
+export async function findRunCgroups(limits: RunLimits, clock: Clock): Promise<{ cgroups: RunCgroups } | { missing: string }> {
+  if (process.getuid?.() !== 0) return { missing: 'limits per Run need root' };
+  try {
+    if (existsSync(join(ROOT, 'cgroup.controllers'))) return { cgroups: await unifiedCgroups(limits, clock) };
+    return { cgroups: await v1Cgroups(limits, clock) };
+  } catch (error) {
+    return { missing: `limits per Run need writable cgroups: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+async function v1Cgroups(limits: RunLimits, clock: Clock): Promise<RunCgroups> {
+  const folders = new Map<string, string>();
+  for (const controller of V1_CONTROLLERS) {
+    const folder = ownFolder(join(ROOT, controller), controller);
+    await makeWritable(join(ROOT, controller), folder);
+    folders.set(controller, folder);
+  }
+  const memory = limits.memoryBytes ?? partOf(readFileSync(join(folders.get('memory')!, 'memory.limit_in_bytes'), 'utf8'));
+  return cgroupsIn([...folders.values()], clock, (number) => {
+    const at = (controller: string) => join(folders.get(controller)!, nameOf(number));
+    if (memory !== undefined) writeFileSync(join(at('memory'), 'memory.limit_in_bytes'), String(memory));
+    writeFileSync(join(at('pids'), 'pids.max'), String(limits.processes));
+    if (limits.cpuMillis !== undefined) {
+      writeFileSync(join(at('cpu'), 'cpu.cfs_quota_us'), String((limits.cpuMillis * CPU_PERIOD_US) / 1000));
+    }
+  });
+}
+
+async function unifiedCgroups(limits: RunLimits, clock: Clock): Promise<RunCgroups> {
+  const folder = ownFolder(ROOT, '');
+  await makeWritable(ROOT, folder);
+  // Processes and limits for others cannot be in the same one: we and ours move a step down.
+  const own = join(folder, 'server');
+  mkdirSync(own, { recursive: true });
+  for (const pid of readFileSync(join(folder, 'cgroup.procs'), 'utf8').trim().split('\n')) writeFileSync(join(own, 'cgroup.procs'), pid);
+  writeFileSync(join(folder, 'cgroup.subtree_control'), '+memory +pids +cpu');
+  const max = join(folder, 'memory.max');
+  const memory = limits.memoryBytes ?? (existsSync(max) ? partOf(readFileSync(max, 'utf8')) : undefined);
+  return cgroupsIn([folder], clock, (number) => {
+    const at = join(folder, nameOf(number));
+    if (memory !== undefined) writeFileSync(join(at, 'memory.max'), String(memory));
+    writeFileSync(join(at, 'pids.max'), String(limits.processes));
+    if (limits.cpuMillis !== undefined) {
+      writeFileSync(join(at, 'cpu.max'), `${(limits.cpuMillis * CPU_PERIOD_US) / 1000} ${CPU_PERIOD_US}`);
+    }
+  });
+}
+
+function cgroupsIn(folders: string[], clock: Clock, limit: (number: number) => void): RunCgroups {
+  const removeOne = async (folder: string, tries = REMOVE_TRIES): Promise<void> => {
+    const error = await rmdir(folder).catch((reason: NodeJS.ErrnoException) => reason);
+    if (error?.code !== 'EBUSY' || tries === 0) return;
+    await sleep(clock, REMOVE_RETRY_MS);
+    await removeOne(folder, tries - 1);
+  };
+  return {
+    make(number) {
+      for (const folder of folders) mkdirSync(join(folder, nameOf(number)), { recursive: true });
+      limit(number);
+      return folders.map((folder) => join(folder, nameOf(number), 'cgroup.procs'));
+    },
+    async remove(number) {
+      await Promise.all(folders.map((folder) => removeOne(join(folder, nameOf(number)))));
+    },
+  };
+}
+
+/** Names differ between servers in one cgroup: outside of a container several may be. */
+function nameOf(number: number): string {
+  return `run-${process.pid}-${number}`;
+}
+
+/** The one that we are in: at the root of what is mounted in a container, below it otherwise. */
+function ownFolder(root: string, controller: string): string {
+  const lines = readFileSync('/proc/self/cgroup', 'utf8').split('\n');
+  const path = lines.map((line) => line.split(':')).find(([, names]) => names?.split(',').includes(controller))?.[2] ?? '/';
+  const candidates = [join(root, path), root];
+  const found = candidates.find((folder) => {
+    const file = join(folder, 'cgroup.procs');
+    return existsSync(file) && readFileSync(file, 'utf8').split('\n').includes(String(process.pid));
+  });
+  if (found === undefined) throw new Error(`our own is not below ${root}`);
+  return found;
+}
+
+/** Containers have them read-only, which one that may mount can change. */
+async function makeWritable(mount: string, folder: string): Promise<void> {
+  const test = join(folder, `probe-${process.pid}`);
+  const tryOut = () => {
+    mkdirSync(test);
+    rmdirSync(test);
+  };
+  try {
+    tryOut();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EROFS') throw error;
+    await promisify(execFile)('mount', ['-o', 'remount,rw,bind', mount]);
+    tryOut();
+  }
+}
+
+function partOf(limit: string): number | undefined {
+  const bytes = Number(limit.trim());
+  // `max`, or a number so large that it means the same.
+  return Number.isFinite(bytes) && bytes < 2 ** 60 ? Math.floor(bytes * SHARE_OF_MEMORY) : undefined;
+}

@@ -1,0 +1,124 @@
+import { dirname } from 'node:path';
+
+/** Something of the machine that every Run sees, read-only. `link`: as the machine has it (`/bin -> usr/bin`). */
+export type SystemEntry = { kind: 'shown'; path: string } | { kind: 'link'; path: string; to: string };
+
+/** Who a Run is: a user of the machine that nobody else is, or, without the right to become one, somebody in a user namespace of its own. */
+export type RunUser = { kind: 'own'; setpriv: string; uid: number } | { kind: 'namespace' };
+
+export interface SandboxPlan {
+  bwrap: string;
+  user: RunUser;
+  /** The Pod's network; otherwise there is nothing but a loopback device of its own. */
+  network: boolean;
+  system: SystemEntry[];
+  /** Shown at `workspace`; the Run's folder is moved into it. */
+  slotFolder: string;
+  workspace: string;
+  /** Bytes that can be written to /tmp, and to /dev/shm. */
+  temporaryBytes: number;
+  /** Processes and threads at a time. */
+  processes: number;
+  /** Where bubblewrap reads the filter of system calls; absent: none. */
+  filterDescriptor?: number;
+  /** Joined before anything else. */
+  cgroupFiles: readonly string[];
+}
+
+const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
+/** Whom a Run in a user namespace believes to be. */
+const APPARENT_USER = '65532';
+
+const TO_BECOME_A_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
+
+const JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 1; shift; done; shift; exec "$@"';
+
+/**
+ * The first process of the sandbox. Its end, which follows that of the program, is the end of everything in its process namespace, and
+ * bubblewrap sees it only then: that is why it is not bubblewrap's own. Its remarks on how the program ended are nobody's business.
+ */
+function firstProcess(processes: number): string {
+  const limits = `ulimit -c 0; ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}`;
+  return `${limits}; exec 9>&2 2>/dev/null; "$@" 2>&9 9>&-; exit $?`;
+}
+
+/** Waits until the Run's folder is there; what it reads sets the environment. */
+const GATE = 't=$(cat <&3); exec 3<&-; eval "$t"; unset t; exec "$@"';
+
+/**
+ * The command line that runs a program in a sandbox. Nothing of the Run itself is in it, nor in the environment it is started with:
+ * what comes before the change of user would obey a LD_PRELOAD.
+ *
+ * @param gated whether the program must wait for a message on descriptor 3; warm interpreters read it themselves
+ */
+export function sandboxCommand(plan: SandboxPlan, program: string[], gated: boolean): string[] {
+  const inner = gated ? ['/bin/sh', '-c', GATE, 'run', ...program] : program;
+  const command = [...bubblewrap(plan), '/bin/sh', '-c', firstProcess(plan.processes), 'init', ...becomeUser(plan.user), ...inner];
+  return plan.cgroupFiles.length === 0 ? command : ['/bin/sh', '-c', JOIN, 'join', ...plan.cgroupFiles, '--', ...command];
+}
+
+function bubblewrap(plan: SandboxPlan): string[] {
+  const size = String(plan.temporaryBytes);
+  return [
+    [plan.bwrap, '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', 'run', '--new-session', '--die-with-parent'],
+    ['--as-pid-1'],
+    plan.network ? [] : ['--unshare-net'],
+    plan.user.kind === 'own' ? [] : ['--unshare-user', '--uid', APPARENT_USER, '--gid', APPARENT_USER],
+    ['--cap-drop', 'ALL', ...(plan.user.kind === 'own' ? TO_BECOME_A_USER.flatMap((name) => ['--cap-add', name]) : [])],
+    ...parentsOf(plan.system.map(({ path }) => path)),
+    ...plan.system.map((entry) => (entry.kind === 'link' ? ['--symlink', entry.to, entry.path] : ['--ro-bind', entry.path, entry.path])),
+    ['--dir', '/dev'],
+    ...DEVICES.map((path) => ['--dev-bind-try', path, path]),
+    ['--symlink', '/proc/self/fd', '/dev/fd'],
+    ['--symlink', '/proc/self/fd/0', '/dev/stdin'],
+    ['--symlink', '/proc/self/fd/1', '/dev/stdout'],
+    ['--symlink', '/proc/self/fd/2', '/dev/stderr'],
+    ['--perms', '1777', '--size', size, '--tmpfs', '/dev/shm', '--perms', '1777', '--size', size, '--tmpfs', '/tmp'],
+    ['--dir', '/run', '--dir', '/var', '--symlink', '/tmp', '/var/tmp', '--proc', '/proc'],
+    ...parentsOf([plan.workspace]),
+    ['--bind', plan.slotFolder, plan.workspace],
+    plan.filterDescriptor === undefined ? [] : ['--seccomp', String(plan.filterDescriptor)],
+    // What is left of the root is memory, which nobody counts.
+    ['--remount-ro', '/', '--chdir', '/', '--'],
+  ].flat();
+}
+
+/** What bubblewrap makes by itself on its way to a mount would be closed to others than the owner. */
+function parentsOf(paths: string[]): string[][] {
+  const parents = new Set<string>();
+  for (const path of paths) {
+    for (let parent = dirname(path); parent !== '/'; parent = dirname(parent)) parents.add(parent);
+  }
+  const isShown = (folder: string) => paths.some((path) => folder === path || folder.startsWith(`${path}/`));
+  return [...parents]
+    .filter((parent) => !isShown(parent))
+    .toSorted((a, b) => a.length - b.length)
+    .map((parent) => ['--dir', parent]);
+}
+
+/** With no way back. Not before the first process: bubblewrap, itself without rights by then, could not take that one with it when it dies. */
+function becomeUser(user: RunUser): string[] {
+  if (user.kind === 'namespace') return [];
+  const id = String(user.uid);
+  return [
+    [user.setpriv, '--reuid', id, '--regid', id, '--clear-groups'],
+    ['--inh-caps=-all', '--bounding-set=-all', '--no-new-privs', '--'],
+  ].flat();
+}
+
+/** A name that a shell can export. Kubernetes allows others too. */
+const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** What the gate is told: where to be, and the environment. */
+export function gateMessage(workingDir: string, env: Record<string, string>): string {
+  const entries = Object.entries(env);
+  const exports = entries.filter(([name]) => SHELL_NAME.test(name)).map(([name, value]) => `export ${name}=${quoted(value)}`);
+  // What the shell cannot name, a program can pass on.
+  const others = entries.filter(([name]) => !SHELL_NAME.test(name)).map(([name, value]) => quoted(`${name}=${value}`));
+  const passOn = others.length === 0 ? [] : [`set -- /usr/bin/env ${others.join(' ')} "$@"`];
+  return [`cd ${quoted(workingDir)} || exit 126`, 'unset PWD OLDPWD', ...exports, ...passOn, ''].join('\n');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -79,9 +79,8 @@ export class ImagePuller {
       if (signal.aborted) throw error;
       const reason = error instanceof ImageError ? error.reason : 'ImageInspectError';
       if (reason === 'InvalidImageName') {
-        const message = `Failed to apply default image tag ${quote(reference)}: ${errorText(error)}`;
-        events.record(pod, 'Warning', 'InspectFailed', message, name);
-        throw new StartFailure(reason, message, { cause: error });
+        events.record(pod, 'Warning', 'InspectFailed', errorText(error), name);
+        throw new StartFailure(reason, errorText(error), { cause: error });
       }
       if (reason !== 'ErrImageNeverPull') {
         const message = `Failed to inspect image ${quote(reference)}: ${errorText(error)}`;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ContainerError } from '../drivers/driver.ts';
+import { ImageError } from '../images/images.ts';
 import { VolumeError } from '../volumes/pod-volumes.ts';
 import type { PodObject } from './model/pod-object.ts';
 import { aContainer, aPod, aSidecar, UID } from './testing/a-pod.ts';
@@ -132,6 +133,14 @@ describe('images', () => {
       reason: 'ErrImageNeverPull',
       message: 'Container image "app:1" is not present with pull policy of Never',
     });
+  });
+
+  test('with a name that is none are told of in the words of a kubelet, said once', async () => {
+    const message = 'Failed to apply default image tag "App:1": couldn\'t parse image name "App:1": invalid reference format';
+    await aNodeWith(aPod(), (it) => (it.ensureImage = () => Promise.reject(new ImageError('InvalidImageName', message))));
+    await node.advance(500);
+    expect(node.state('c').state).toEqual({ waiting: { reason: 'InvalidImageName', message } });
+    expect(node.events).toContain(`Warning InspectFailed ${message}`);
   });
 
   test('are asked for again with Always, though they are here', async () => {

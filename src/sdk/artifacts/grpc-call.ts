@@ -37,9 +37,12 @@ export async function* serverStream(
   message: Uint8Array,
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer, void, void> {
+  if (connection.destroyed) throw new GrpcError(GRPC.UNAVAILABLE, 'the connection was closed before the call');
   const session = connect('http://runtimed', { createConnection: () => connection });
   let broken: Error | undefined;
   session.on('error', (error) => (broken = error));
+  // A connection that is no socket does not end its session by itself.
+  connection.once('close', () => session.destroy());
   const stream = session.request({
     ':method': 'POST',
     ':path': path,

@@ -42,10 +42,19 @@ export interface CompiledPolicy {
   egress?: PolicyRule[];
 }
 
-/** Reads a NetworkPolicy. IPv6 ranges are left out: there is no IPv6 between Pods. */
+/** Reads a NetworkPolicy. One that cannot be read, which the API does not let in, closes its namespace: nobody knows what it was to allow. */
 export function compilePolicy(policy: KubeObject): CompiledPolicy {
   const { namespace = '', name = '', resourceVersion = '' } = policy.metadata;
-  const spec = policy.spec ?? {};
+  const identity = { key: `${namespace}/${name}`, namespace, resourceVersion };
+  try {
+    return { ...identity, ...compileSpec(policy.spec ?? {}, namespace) };
+  } catch {
+    return { ...identity, pods: labelSelectorMatcher({}), ingress: [], egress: [] };
+  }
+}
+
+/** IPv6 ranges are left out: there is no IPv6 between Pods. */
+function compileSpec(spec: Json, namespace: string): Pick<CompiledPolicy, 'pods' | Direction> {
   const types: string[] = spec.policyTypes ?? (spec.egress ? ['Ingress', 'Egress'] : ['Ingress']);
   const rules = (list: Json, peers: 'from' | 'to'): PolicyRule[] =>
     ((list ?? []) as Json[]).map((rule) => ({
@@ -53,9 +62,6 @@ export function compilePolicy(policy: KubeObject): CompiledPolicy {
       ports: nonEmpty(rule.ports)?.map(compilePort),
     }));
   return {
-    key: `${namespace}/${name}`,
-    namespace,
-    resourceVersion,
     pods: labelSelectorMatcher((spec.podSelector ?? {}) as LabelSelector),
     ...(types.includes('Ingress') ? { ingress: rules(spec.ingress, 'from') } : {}),
     ...(types.includes('Egress') ? { egress: rules(spec.egress, 'to') } : {}),

@@ -261,6 +261,23 @@ describe('PolicyModel', () => {
     );
   });
 
+  it('closes the namespace of a policy that cannot be read', () => {
+    const subject = new Subject();
+    for (const [number, home] of [
+      [1, 'north'],
+      [2, 'north'],
+      [3, 'south'],
+    ] as const) {
+      subject.take({ do: 'pod', number, namespace: home, labels: {}, web: 80, subject: true });
+    }
+    const broken = { podSelector: { matchExpressions: [{ key: 'app', operator: 'Near' }] }, ingress: [{}] };
+    subject.take({ do: 'policy', namespace: 'north', number: 1, spec: broken });
+    subject.write();
+    const from = (client: number, server: number): boolean =>
+      subject.kernel.allows({ client: `10.1.0.${client}`, server: `10.1.0.${server}`, protocol: 'tcp', port: 80 });
+    expect([from(2, 1), from(1, 3), from(3, 1), from(3, 4)]).toEqual([false, false, false, true]);
+  });
+
   it('changes elements and no chains when a Pod comes that others select', () => {
     const subject = new Subject();
     subject.take({ do: 'pod', number: 1, namespace: 'north', labels: { app: 'a' }, web: 80, subject: true });

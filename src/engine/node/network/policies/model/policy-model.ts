@@ -32,6 +32,8 @@ export class PolicyModel {
   #namespaces = new Map<string, Record<string, string>>();
   #policies = new Map<string, CompiledPolicy>();
   #policiesIn = new Map<string, Set<string>>();
+  /** Policies as they were last told, gone or not read yet: reading hundreds takes a while. */
+  #changedPolicies = new Map<string, KubeObject | undefined>();
   /** Which chain each Pod is sent through, with the addresses that are in the map. */
   #sent = new Map<string, Partial<Record<Direction, { chain: string; addresses: readonly string[] }>>>();
   #chainUsers = new Map<string, number>();
@@ -81,34 +83,17 @@ export class PolicyModel {
   }
 
   setPolicy(object: KubeObject): void {
-    const policy = compilePolicy(object);
-    const before = this.#policies.get(policy.key);
-    if (before?.resourceVersion === policy.resourceVersion && policy.resourceVersion !== '') return;
-    this.#policies.set(policy.key, policy);
-    groupOf(this.#policiesIn, policy.namespace).add(policy.key);
-    const selectors = selectorsOf(policy);
-    for (const selector of selectors.values()) {
-      if (this.#peers.use(selector, policy.key)) this.#newPeers.set(selector.id, selector);
-    }
-    this.#release(before, selectors);
-    this.#markNamespace(policy.namespace);
+    this.#changedPolicies.set(`${object.metadata.namespace}/${object.metadata.name}`, object);
   }
 
   deletePolicy(key: string): void {
-    const policy = this.#policies.get(key);
-    if (!policy) return;
-    this.#policies.delete(key);
-    this.#policiesIn.get(policy.namespace)?.delete(key);
-    this.#release(policy, new Map());
-    this.#markNamespace(policy.namespace);
+    this.#changedPolicies.set(key, undefined);
   }
 
+  /** The version of the newest state that is known. */
   policyVersion(key: string): string | undefined {
+    if (this.#changedPolicies.has(key)) return this.#changedPolicies.get(key)?.metadata.resourceVersion;
     return this.#policies.get(key)?.resourceVersion;
-  }
-
-  policyKeys(namespace: string): readonly string[] {
-    return [...(this.#policiesIn.get(namespace) ?? [])];
   }
 
   get policyCount(): number {
@@ -132,7 +117,13 @@ export class PolicyModel {
 
   /** Works out what is noted; yields after each small step. What remains noted when the caller stops is done the next time. */
   *settle(): Generator<void, void, void> {
-    while (this.#dirtyPods.size + this.#dirtyPlaces.size + this.#newPeers.size + this.#released.length > 0) {
+    while (this.#unsettled) {
+      for (const [key, policy] of this.#changedPolicies) {
+        this.#changedPolicies.delete(key);
+        if (policy) this.#takePolicy(policy);
+        else this.#dropPolicy(key);
+        yield;
+      }
       yield* this.#fillNewPeers();
       for (const uid of this.#dirtyPlaces) {
         this.#dirtyPlaces.delete(uid);
@@ -147,6 +138,34 @@ export class PolicyModel {
       if (this.#dirtyPods.size > 0) continue;
       for (const { selector, policy } of this.#released.splice(0)) this.#releaseUnused(selector, policy);
     }
+  }
+
+  get #unsettled(): boolean {
+    const dirty = this.#changedPolicies.size + this.#newPeers.size + this.#dirtyPlaces.size + this.#dirtyPods.size;
+    return dirty + this.#released.length > 0;
+  }
+
+  #takePolicy(object: KubeObject): void {
+    const policy = compilePolicy(object);
+    const before = this.#policies.get(policy.key);
+    if (before?.resourceVersion === policy.resourceVersion && policy.resourceVersion !== '') return;
+    this.#policies.set(policy.key, policy);
+    groupOf(this.#policiesIn, policy.namespace).add(policy.key);
+    const selectors = selectorsOf(policy);
+    for (const selector of selectors.values()) {
+      if (this.#peers.use(selector, policy.key)) this.#newPeers.set(selector.id, selector);
+    }
+    this.#release(before, selectors);
+    this.#markNamespace(policy.namespace);
+  }
+
+  #dropPolicy(key: string): void {
+    const policy = this.#policies.get(key);
+    if (!policy) return;
+    this.#policies.delete(key);
+    this.#policiesIn.get(policy.namespace)?.delete(key);
+    this.#release(policy, new Map());
+    this.#markNamespace(policy.namespace);
   }
 
   *#fillNewPeers(): Generator<void, void, void> {

@@ -1,0 +1,186 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Deployment, Node, Pod, Service } from '../../src/client/kinds.ts';
+import type { Json, KubeObject } from '../../src/kube/object.ts';
+import { isReady, nodeUser, until, type NodeUser } from '../support/node-client.ts';
+import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
+import { nodeTools } from './node-tools.ts';
+
+/** The whole node as root: containers, network namespaces, Services, DNS; as a user of `tenantry up` sees it. */
+const folder = mkdtempSync(join(tmpdir(), 'tenantry-node-oci-'));
+const data = join(folder, 'data');
+const before = traces();
+let engine: SpawnedEngine;
+let user: NodeUser;
+
+async function startUp(): Promise<void> {
+  engine = await spawnEngine(data, { args: ['--node', 'oci', '--node-name', 'oci-node'] });
+  user = nodeUser(engine.target.url, data);
+}
+
+beforeAll(async () => {
+  await nodeTools('runc', 'nft', 'ip');
+  await startUp();
+});
+
+afterAll(async () => {
+  await user.close();
+  await engine.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What Pods leave on a machine if nobody takes it away. */
+function traces(): { namespaces: string[]; tables: string[]; mounts: string[] } {
+  const lines = (command: string, ...args: string[]) => execFileSync(command, args, { encoding: 'utf8' }).split('\n').filter(Boolean);
+  return {
+    namespaces: existsSync('/var/run/netns') ? readdirSync('/var/run/netns').filter((name) => name.startsWith('tenantry-')) : [],
+    tables: lines('nft', 'list', 'tables').filter((line) => line.includes('tenantry-')),
+    mounts: readFileSync('/proc/self/mountinfo', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(folder)),
+  };
+}
+
+const LOYAL = 'trap "exit 0" TERM; while :; do sleep 0.05; done';
+const stateOf = (pod: KubeObject | undefined): Json => pod?.status?.containerStatuses?.[0]?.state;
+const ended = (name: string): Promise<KubeObject | undefined> =>
+  until(
+    () => user.pod(name),
+    (pod) => stateOf(pod)?.terminated !== undefined,
+    60,
+  );
+
+async function said(name: string, script: string, container: Json = {}, spec: Json = {}): Promise<string> {
+  await user.createPod(name, { command: ['sh', '-c', script], ...container }, { restartPolicy: 'Never', ...spec });
+  await ended(name);
+  return user.logs(name);
+}
+
+describe('containers', () => {
+  test('have an address, names and nothing of the machine', async () => {
+    const text = await said('look', 'hostname; id -u; cat /proc/1/comm; ls /proc | grep -c "^[0-9]"; cat /etc/resolv.conf');
+    const [hostname, id, first, processes, ...resolver] = text.split('\n');
+    expect([hostname, id, first]).toEqual(['look', '0', 'sh']);
+    expect(Number(processes)).toBeLessThan(10);
+    expect(resolver.join('\n')).toContain('search default.svc.cluster.local svc.cluster.local cluster.local');
+    const pod = await user.pod('look');
+    expect(pod!.status.podIP).toMatch(/^10\./);
+    expect(pod!.status.conditions.find(({ type }: Json) => type === 'tenantry.dev/Isolated').status).toBe('True');
+    const node = await user.client.resource(Node).get('oci-node');
+    expect(node.status?.nodeInfo?.containerRuntimeVersion).toMatch(/^(runc|crun|runsc):\/\/\d/);
+    expect(node.status?.conditions?.find(({ type }) => type === 'NetworkPolicyEnforced')?.status).toBe('True');
+  });
+
+  test('keep to what their security context says', async () => {
+    const securityContext = { runAsUser: 4711, runAsGroup: 42, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } };
+    const text = await said('modest', 'id -u; id -g; touch /x 2>&1 | grep -o "Read-only"; grep CapEff /proc/self/status', {
+      securityContext,
+    });
+    expect(text).toBe('4711\n42\nRead-only\nCapEff:\t0000000000000000\n');
+  });
+
+  test('that must not be root and would be are not started', async () => {
+    await user.createPod('root', { command: ['true'], securityContext: { runAsNonRoot: true } });
+    const pod = await until(
+      () => user.pod('root'),
+      (seen) => stateOf(seen)?.waiting?.reason === 'CreateContainerConfigError',
+    );
+    expect(stateOf(pod).waiting.message).toContain('root');
+    await user.client.resource(Pod, 'default').delete('root');
+  });
+
+  test('that use too much memory are killed, and say so', async () => {
+    const resources = { limits: { memory: '64Mi' } };
+    const command = ['node', '-e', 'const all = []; for (;;) all.push(Buffer.alloc(8 << 20, 1))'];
+    await user.createPod('greedy', { command, resources }, { restartPolicy: 'Never' });
+    expect(stateOf(await ended('greedy')).terminated).toMatchObject({ reason: 'OOMKilled', exitCode: 137 });
+  });
+
+  test('share volumes, one after the other and side by side', async () => {
+    const mount = { volumeMounts: [{ name: 'v', mountPath: '/v' }] };
+    const init = { name: 'i', image: 'tenantry.dev/tools', command: ['sh', '-c', 'echo one > /v/file'], ...mount };
+    const side = { ...init, name: 's', restartPolicy: 'Always', command: ['sh', '-c', `echo two >> /v/file; ${LOYAL}`] };
+    const script = 'while [ $(wc -l < /v/file) -lt 2 ]; do sleep 0.05; done; cat /v/file';
+    const spec = { volumes: [{ name: 'v', emptyDir: {} }], initContainers: [init, side] };
+    await user.createPod('shared', { command: ['sh', '-c', script], ...mount }, { restartPolicy: 'Never', ...spec });
+    const pod = await until(
+      () => user.pod('shared'),
+      (seen) => seen?.status?.phase === 'Succeeded',
+    );
+    expect(await user.logs('shared', { container: 'c' })).toBe('one\ntwo\n');
+    expect(pod!.status.initContainerStatuses.map(({ name }: Json) => name)).toEqual(['i', 's']);
+  });
+
+  test('leave their last words', async () => {
+    await said('wordy', 'echo -n farewell > /dev/termination-log; exit 4');
+    expect(stateOf(await user.pod('wordy')).terminated).toMatchObject({ exitCode: 4, message: 'farewell' });
+  });
+});
+
+describe('a Service', () => {
+  test('leads to its Pods, by its name', async () => {
+    const labels = { app: 'hello' };
+    const container = {
+      name: 'hello',
+      image: 'tenantry.dev/hello',
+      readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
+    };
+    const spec = { terminationGracePeriodSeconds: 2, containers: [container] };
+    await user.client.resource(Deployment, 'default').create({
+      metadata: { name: 'hello' },
+      spec: { replicas: 2, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+    });
+    const service = await user.client.resource(Service, 'default').create({
+      metadata: { name: 'hello' },
+      spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+    });
+    await until(
+      () => user.pods('app=hello'),
+      (pods) => pods.filter(isReady).length === 2,
+      60,
+    );
+    const script = `fetch("http://hello.default.svc.cluster.local/").then(r => r.text()).then(t => console.log(t.split("\\n")[0]))`;
+    await user.createPod('caller', { command: ['node', '-e', script] }, { restartPolicy: 'OnFailure' });
+    await until(
+      () => user.pod('caller'),
+      (pod) => pod?.status?.phase === 'Succeeded',
+      60,
+    );
+    expect(await user.logs('caller')).toMatch(/^Hello from Pod hello-/);
+    expect(service.spec?.clusterIP).toMatch(/^10\./);
+  });
+});
+
+describe('kill -9 of up', () => {
+  test('leaves containers and their addresses; the next up takes them over', async () => {
+    await user.createPod('loyal', { command: ['sh', '-c', `echo started; ${LOYAL}`] });
+    const first = await until(() => user.pod('loyal'), isReady);
+    await user.close();
+    await engine.kill();
+    await startUp();
+    const text = await until(
+      () => user.logs('loyal').catch(() => ''),
+      (seen) => seen !== '',
+    );
+    expect(text).toBe('started\n');
+    const second = await user.pod('loyal');
+    expect(second!.status.podIP).toBe(first!.status.podIP);
+    expect(second!.status.containerStatuses[0]).toMatchObject({ restartCount: 0, state: first!.status.containerStatuses[0].state });
+  });
+});
+
+describe('a clean stop', () => {
+  test('leaves no namespace, no rule, no mount', async () => {
+    await user.close();
+    await engine.stop();
+    const after = traces();
+    expect(after.mounts).toEqual([]);
+    expect(after.namespaces.filter((name) => !before.namespaces.includes(name))).toEqual([]);
+    expect(after.tables.filter((name) => !before.tables.includes(name))).toEqual([]);
+    await startUp();
+    await until(() => user.pod('loyal'), isReady, 60);
+  });
+});

@@ -239,7 +239,7 @@ function startBuiltInControllers(
     resources: ['/pods'],
     load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
   };
-  const runs = runsOnDemand((own) => clientOf(server, own));
+  const runs = runsOnDemand((own) => clientOf(server, own), node?.mode);
   return startControllers({
     onDemand: [scheduler, ...(node ? [agent] : []), ...(withAreas ? [runs] : [])],
     client: clientOf(server, user),

@@ -66,6 +66,7 @@ const STOP_PATIENCE_MS = 45_000;
  */
 export class NodeSupervisor {
   readonly name: string;
+  readonly mode: NodeSettings['mode'];
   #options: SupervisorOptions;
   #machine: MachineFacts = machineFacts();
   #client: Client;
@@ -80,6 +81,7 @@ export class NodeSupervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.mode = options.settings.mode;
     this.name = options.settings.name ?? this.#machine.hostname;
     const { log } = options;
     this.#client = options.client(this.name);

@@ -3,19 +3,29 @@ import { RUNS_USER } from '../areas/runs/runs-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
+import type { NodeMode } from './node-supervisor.ts';
 import { productVersion } from './product-version.ts';
 
 /** The runs area starts with the first Run, or the first Runtime that somebody made. */
-export function runsOnDemand(clientAs: (user: { name: string; groups: string[] }) => Client): OnDemand {
+export function runsOnDemand(
+  clientAs: (user: { name: string; groups: string[] }) => Client,
+  nodeMode: Exclude<NodeMode, 'none'> | undefined,
+): OnDemand {
   return {
     resources: ['kruntimes.io/runs', 'kruntimes.io/runtimes'],
     calls: ({ metadata }) => metadata.labels?.[BUILT_IN_LABEL] === undefined,
     async load() {
-      const { startRuns } = await import('../areas/runs/start-runs.ts');
+      const [{ startRuns }, isolation] = await Promise.all([import('../areas/runs/start-runs.ts'), isolationOn(nodeMode)]);
       const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'];
       const client = clientAs({ name: RUNS_USER, groups });
-      const settings = { runtimedImage: `tenantry.dev/runtimed:${productVersion()}` };
+      const settings = { runtimedImage: `tenantry.dev/runtimed:${productVersion()}`, builtInIsolation: isolation };
       return ({ clock, log, metrics = new MetricsRegistry() }) => startRuns({ client, clock, log, metrics, settings });
     },
   };
+}
+
+async function isolationOn(nodeMode: Exclude<NodeMode, 'none'> | undefined) {
+  if (nodeMode === undefined) return undefined;
+  const { builtInIsolation } = await import('./built-in-isolation.ts');
+  return builtInIsolation(nodeMode);
 }

@@ -43,13 +43,13 @@ const FILTER_DESCRIPTOR = 4;
 export async function openProcessLauncher(options: ProcessLauncherOptions): Promise<OpenedLauncher> {
   const tools = await findSandboxTools(options.baseEnv['PATH'] ?? '');
   if ('missing' in tools) return { unavailable: tools.missing };
-  const folders = new RunFolders(options.workspace);
+  const folders = new RunFolders(options.workspace, tools.users !== undefined);
   try {
     await folders.open();
   } catch (error) {
     return { unavailable: `the folder of the Runs cannot be used: ${error instanceof Error ? error.message : String(error)}` };
   }
-  const found = await findRunCgroups(options.limits, options.clock);
+  const found = await findRunCgroups(options.limits, options.clock, tools.users !== undefined);
   const cgroups = 'cgroups' in found ? found.cgroups : undefined;
   const launcher = new ProcessLauncher(options, { tools, folders, cgroups, system: await systemView(options.programs) });
   const problem = await launcher.probe();

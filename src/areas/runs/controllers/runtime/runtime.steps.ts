@@ -123,7 +123,7 @@ function available(ports: RuntimePorts): Step<Runtime> {
       const conditions = runtime.status?.conditions ?? [];
       runtime.status = { ...runtime.status, conditions, replicas: status.replicas ?? 0, readyReplicas: ready };
       const pods = ports.pods(runtime);
-      for (const capability of capabilitiesOf(runtime, pods)) setCondition(conditions, capability, new Date(now()));
+      for (const capability of capabilitiesOf(runtime, pods, ports.settings)) setCondition(conditions, capability, new Date(now()));
       const wanted = ports.replicas(runtime).replicas;
       if (wanted === 0) return done('ScaledToZero', 'a Pod starts with the first Run');
       if (ready > 0) return done('PodsReady', `${ready} of ${wanted} Pods take Runs`);

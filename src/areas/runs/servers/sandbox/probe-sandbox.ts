@@ -22,11 +22,19 @@ const FIRST_OF_FEW = 30_000;
 export async function findSandboxTools(path: string, random: () => number = Math.random): Promise<SandboxTools | { missing: string }> {
   const [bwrap, setpriv] = await Promise.all([find('bwrap', path), find('setpriv', path)]);
   if (bwrap === undefined) return { missing: 'bubblewrap is not installed; install it (bwrap)' };
-  if (process.getuid?.() !== 0) return { bwrap };
+  if (!isPrivileged(await readFile('/proc/self/status', 'utf8').catch(() => ''))) return { bwrap };
   if (setpriv === undefined) return { missing: 'setpriv is not installed; install util-linux' };
   const map = await readFile('/proc/self/uid_map', 'utf8').catch(() => '');
   const first = hasAllUsers(map) ? FIRST_USER + Math.floor(random() * RANGES) * USERS : FIRST_OF_FEW;
   return { bwrap, users: { setpriv, first, count: USERS } };
+}
+
+/** CAP_SETGID, CAP_SETUID, CAP_SETPCAP and CAP_SYS_ADMIN. Root without them is nobody. */
+const NEEDED = [6n, 7n, 8n, 21n].reduce((mask, bit) => mask | (1n << bit), 0n);
+
+export function isPrivileged(status: string): boolean {
+  const [, mask = '0'] = /^CapEff:\s*([0-9a-f]+)$/m.exec(status) ?? [];
+  return (BigInt(`0x${mask}`) & NEEDED) === NEEDED;
 }
 
 export function hasAllUsers(uidMap: string): boolean {

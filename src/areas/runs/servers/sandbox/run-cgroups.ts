@@ -34,8 +34,12 @@ const REMOVE_TRIES = 100;
  * Looks for cgroups that we may make others in.
  * @returns why there are none, where there are none
  */
-export async function findRunCgroups(limits: RunLimits, clock: Clock): Promise<{ cgroups: RunCgroups } | { missing: string }> {
-  if (process.getuid?.() !== 0) return { missing: 'limits per Run need root' };
+export async function findRunCgroups(
+  limits: RunLimits,
+  clock: Clock,
+  privileged: boolean,
+): Promise<{ cgroups: RunCgroups } | { missing: string }> {
+  if (!privileged) return { missing: 'limits per Run need root' };
   try {
     if (existsSync(join(ROOT, 'cgroup.controllers'))) return { cgroups: await unifiedCgroups(limits, clock) };
     return { cgroups: await v1Cgroups(limits, clock) };

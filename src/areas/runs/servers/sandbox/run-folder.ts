@@ -18,9 +18,12 @@ export interface Owner {
 export class RunFolders {
   readonly #workspace: string;
   readonly #slots: string;
+  readonly #changesOwner: boolean;
 
-  constructor(workspace: string) {
+  /** @param changesOwner whether Runs are users of their own, to whom their files are given */
+  constructor(workspace: string, changesOwner: boolean) {
     this.#workspace = workspace;
+    this.#changesOwner = changesOwner;
     this.#slots = join(workspace, SLOTS);
   }
 
@@ -84,13 +87,13 @@ export class RunFolders {
     const info = await lstat(folder).catch(() => undefined);
     const place = join(this.#workspace, name);
     if (info?.isDirectory()) {
-      if (process.getuid?.() === 0) await giveTo(folder, owner);
+      if (this.#changesOwner) await giveTo(folder, owner);
       await rename(folder, place);
       return;
     }
     await rm(folder, { force: true });
     await mkdir(place, { recursive: true });
-    if (process.getuid?.() === 0) await chown(place, owner.uid, owner.gid);
+    if (this.#changesOwner) await chown(place, owner.uid, owner.gid);
   }
 }
 

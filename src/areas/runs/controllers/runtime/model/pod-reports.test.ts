@@ -70,6 +70,19 @@ describe('capabilitiesOf', () => {
     expect(told(NO_BOX)).toEqual(['IsolationAvailable=False/IsolationUnavailable']);
   });
 
+  it('says why a Runtime that comes with the engine gets less than it could', () => {
+    const builtIn = {
+      ...RUNTIME,
+      metadata: { ...RUNTIME.metadata, labels: { 'tenantry.dev/built-in': 'true' } },
+      spec: { template: RUNTIME.spec.template },
+    };
+    const settings = { builtInIsolation: { isolation: 'shared', reason: 'bubblewrap is not installed' } } as const;
+    expect(capabilitiesOf(builtIn, [WELL], settings)[1]).toMatchObject({
+      status: 'True',
+      message: 'Runs get isolation "shared"; "process" cannot be given here: bubblewrap is not installed',
+    });
+  });
+
   it('of two Pods the worse one counts', () => {
     expect(told(WELL, NO_PYTHON)).toEqual(['InterpreterAvailable=False/InterpreterMissing', 'IsolationAvailable=True/Available']);
   });

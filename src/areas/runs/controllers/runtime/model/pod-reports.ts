@@ -2,6 +2,7 @@ import { RUNTIMED_CONTAINER } from '../../../../../api/kruntimes.io/v1alpha1/nam
 import { RuntimeCondition, RUNTIMED_READY, type FailureReason } from '../../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Runtime } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { findCondition, type Condition } from '../../../../../kube/conditions.ts';
+import { isolationOf, type RuntimeSettings } from './runtime-deployment.ts';
 import type { Json, KubeObject } from '../../../../../kube/object.ts';
 
 export interface Complaint {
@@ -34,14 +35,20 @@ export function hopelessReason(complaint: Complaint): FailureReason | undefined 
 type Capability = Omit<Condition, 'lastTransitionTime'>;
 
 /** What the Pods say of what they can do. Nothing where no Pod has said anything: what was known before then stays. */
-export function capabilitiesOf(runtime: Runtime, pods: readonly KubeObject[]): Capability[] {
+export function capabilitiesOf(
+  runtime: Runtime,
+  pods: readonly KubeObject[],
+  settings: Pick<RuntimeSettings, 'builtInIsolation'> = {},
+): Capability[] {
   const reports = pods
     .map(({ status }) => findCondition<Json>(status?.conditions, RUNTIMED_READY))
     .filter((report) => report !== undefined);
-  const isolation = runtime.spec.isolation ?? 'shared';
+  const isolation = isolationOf(runtime, settings) ?? 'shared';
+  const { reason } = settings.builtInIsolation ?? {};
+  const instead = runtime.spec.isolation === undefined && reason !== undefined ? `; "process" cannot be given here: ${reason}` : '';
   return [
     ...capability(reports, RuntimeCondition.InterpreterAvailable, 'InterpreterMissing', 'programs can be started'),
-    ...capability(reports, RuntimeCondition.IsolationAvailable, 'IsolationUnavailable', `Runs get isolation "${isolation}"`),
+    ...capability(reports, RuntimeCondition.IsolationAvailable, 'IsolationUnavailable', `Runs get isolation "${isolation}"${instead}`),
   ];
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Runtime, RuntimeSpec } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Json } from '../../../../../kube/object.ts';
 import { roleBindingName } from './names.ts';
-import { runtimeDeployment } from './runtime-deployment.ts';
+import { isolationOf, runtimeDeployment } from './runtime-deployment.ts';
 
 function deploymentOf(spec: Partial<RuntimeSpec> = {}, container: Json = {}) {
   const runtime: Runtime = {
@@ -17,6 +17,8 @@ function deploymentOf(spec: Partial<RuntimeSpec> = {}, container: Json = {}) {
 function containersOf(deployment: ReturnType<typeof deploymentOf>): [Json, Json] {
   return deployment.spec.template.spec.containers as [Json, Json];
 }
+
+const OURS = { image: 'tenantry.dev/runtime-bash' };
 
 describe('runtimeDeployment', () => {
   it('is named, labelled and owned as the original does', () => {
@@ -55,6 +57,42 @@ describe('runtimeDeployment', () => {
       { name: 'workspace', mountPath: '/workspace' },
     ]);
     expect(kept.env.filter((variable: Json) => variable.name === 'POD_IP')).toEqual([{ name: 'POD_IP', value: 'x' }]);
+  });
+
+  it.each<[string, Partial<RuntimeSpec>, Json, string[], boolean]>([
+    ['our server is told, and can make sandboxes', { isolation: 'process' }, OURS, ['--isolation', 'process'], true],
+    [
+      'and keeps interpreters with a network',
+      { isolation: 'process', network: 'Pod' },
+      OURS,
+      ['--isolation', 'process', '--network'],
+      true,
+    ],
+    ['shared needs no rights', { isolation: 'shared' }, OURS, ['--isolation', 'shared'], false],
+    ['nothing said, nothing told', {}, OURS, [], false],
+    ['a server of somebody else does not know the flag', { isolation: 'process' }, {}, [], false],
+    [
+      'another program in our image gets no rights',
+      { isolation: 'process' },
+      { ...OURS, command: ['sh'] },
+      ['--isolation', 'process'],
+      false,
+    ],
+  ])('isolation: %s', (_name, spec, container, args, privileged) => {
+    const [runtime, runtimed] = containersOf(deploymentOf(spec, container));
+    expect(runtime.args).toEqual(args);
+    expect((runtime.securityContext.capabilities.add ?? []).includes('SYS_ADMIN')).toBe(privileged);
+    expect(runtime.securityContext.capabilities.drop).toEqual(['ALL']);
+    expect(runtimed.securityContext).toMatchObject({ runAsNonRoot: true, allowPrivilegeEscalation: false });
+  });
+
+  it('a Runtime that comes with the engine gets the isolation of the machine, unless it says', () => {
+    const settings = { builtInIsolation: { isolation: 'process' } } as const;
+    const builtIn = (spec: object) => ({ metadata: { labels: { 'tenantry.dev/built-in': 'true' } }, spec }) as unknown as Runtime;
+    expect(isolationOf(builtIn({}), settings)).toBe('process');
+    expect(isolationOf(builtIn({}), {})).toBeUndefined();
+    expect(isolationOf(builtIn({ isolation: 'shared' }), settings)).toBe('shared');
+    expect(isolationOf({ metadata: {}, spec: {} } as unknown as Runtime, settings)).toBeUndefined();
   });
 
   it('gives the token to runtimed alone', () => {

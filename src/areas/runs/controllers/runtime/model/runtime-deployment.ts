@@ -10,11 +10,14 @@ import {
 } from '../../../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { Runtime } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Json } from '../../../../../kube/object.ts';
+import { BUILT_IN_LABEL } from '../../../built-in-runtimes.ts';
 import { deploymentName, serviceAccountOf } from './names.ts';
 
 export interface RuntimeSettings {
   /** Of the sidecar, unless the Runtime names another. */
   runtimedImage: string;
+  /** What Runs of the Runtimes that come with the engine get when those do not say; absent: as all others. */
+  builtInIsolation?: { isolation: 'shared' | 'process'; reason?: string };
 }
 
 const TOKEN_VOLUME = 'runtimed-token';
@@ -38,6 +41,32 @@ const HARDENED = {
   capabilities: { drop: ['ALL'] },
   seccompProfile: { type: 'RuntimeDefault' },
 };
+
+/**
+ * Of our own Runtime Servers with `process` isolation: making a sandbox takes rights, and what runs in it is left with none. The rights are
+ * those to mount, to become the user of a Run, to give it its files and take them back, to end it, and to switch on its loopback device.
+ */
+const SANDBOX_MAKER = {
+  readOnlyRootFilesystem: true,
+  runAsUser: 0,
+  runAsGroup: 0,
+  allowPrivilegeEscalation: true,
+  capabilities: {
+    drop: ['ALL'],
+    add: ['SYS_ADMIN', 'SETUID', 'SETGID', 'SETPCAP', 'CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'KILL', 'NET_ADMIN'],
+  },
+  // The default profile has no pivot_root. Runs have a filter of their own.
+  seccompProfile: { type: 'Unconfined' },
+};
+
+/** How the Runs of a Runtime are kept apart; undefined: as its server does it. */
+export function isolationOf(
+  { metadata, spec }: Runtime,
+  { builtInIsolation }: Pick<RuntimeSettings, 'builtInIsolation'>,
+): 'shared' | 'process' | undefined {
+  if (spec.isolation !== undefined) return spec.isolation;
+  return metadata.labels?.[BUILT_IN_LABEL] === undefined ? undefined : builtInIsolation?.isolation;
+}
 
 /** The Deployment of a Runtime: the template of its author, with what the author left open filled in and the sidecar added. */
 export function runtimeDeployment(runtime: Runtime, replicas: number, settings: RuntimeSettings) {
@@ -66,7 +95,7 @@ export function runtimeDeployment(runtime: Runtime, replicas: number, settings: 
           automountServiceAccountToken: false,
           terminationGracePeriodSeconds: template.spec['terminationGracePeriodSeconds'] ?? drainSeconds(runtime) + ENDING_SECONDS,
           securityContext: { fsGroup: USER, ...template.spec['securityContext'] },
-          containers: [runtimeContainer(runtime, author), runtimedContainer(runtime, settings), ...others],
+          containers: [runtimeContainer(runtime, author, settings), runtimedContainer(runtime, settings), ...others],
           volumes: [...(template.spec['volumes'] ?? []), ...volumes(runtime)],
         },
       },
@@ -100,7 +129,9 @@ function volumes(runtime: Runtime): Json[] {
   ];
 }
 
-function runtimeContainer(runtime: Runtime, author: Json): Json {
+function runtimeContainer(runtime: Runtime, author: Json, settings: RuntimeSettings): Json {
+  const isolation = isolationOf(runtime, settings);
+  const makesSandboxes = isolation === 'process' && isOurs(author) && author.command === undefined;
   const port = runtime.spec.port ?? 9091;
   const has = (list: Json[] | undefined, key: string, value: unknown) => (list ?? []).some((item) => item[key] === value);
   const mounts = [
@@ -112,27 +143,36 @@ function runtimeContainer(runtime: Runtime, author: Json): Json {
   return {
     livenessProbe: { tcpSocket: { port }, initialDelaySeconds: 5, periodSeconds: 10 },
     readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
-    securityContext: HARDENED,
+    securityContext: makesSandboxes ? SANDBOX_MAKER : HARDENED,
     resources: { requests: { cpu: '250m', memory: '256Mi' }, limits: { cpu: '2', memory: '2Gi' } },
     // Goes only when runtimed has seen the last Run end.
     lifecycle: { preStop: { httpGet: { path: '/drained', port: RUNTIMED_HEALTH_PORT } } },
     ...author,
     name: RUNTIME_CONTAINER,
     ports: has(author.ports, 'name', 'grpc') ? author.ports : [...(author.ports ?? []), { name: 'grpc', containerPort: port }],
-    args: [...(author.args ?? []), ...ownArguments(runtime, author.image)],
+    args: [...(author.args ?? []), ...ownArguments(runtime, author, isolation)],
     env: [...(author.env ?? []), ...variables],
     volumeMounts: [...(author.volumeMounts ?? []), ...mounts],
   };
 }
 
+function isOurs({ image }: Json): boolean {
+  return image.startsWith('tenantry.dev/runtime-');
+}
+
 /** What only our own Runtime Servers understand. */
-function ownArguments({ spec }: Runtime, image: string): string[] {
-  if (!image.startsWith('tenantry.dev/runtime-') || spec.warmWorkers === undefined) return [];
-  return ['--warm-workers', String(spec.warmWorkers)];
+function ownArguments({ spec }: Runtime, author: Json, isolation: 'shared' | 'process' | undefined): string[] {
+  if (!isOurs(author)) return [];
+  return [
+    ...(spec.warmWorkers === undefined ? [] : ['--warm-workers', String(spec.warmWorkers)]),
+    ...(isolation === undefined ? [] : ['--isolation', isolation]),
+    ...(isolation === 'process' && spec.network === 'Pod' ? ['--network'] : []),
+  ];
 }
 
 function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
-  const { isolation, network } = runtime.spec;
+  const { network } = runtime.spec;
+  const isolation = isolationOf(runtime, settings);
   const health = (path: string) => ({ httpGet: { path, port: RUNTIMED_HEALTH_PORT }, periodSeconds: 1 });
   return {
     name: RUNTIMED_CONTAINER,

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Pod } from '../../src/client/kinds.ts';
@@ -185,6 +186,27 @@ describe('the world outside', () => {
     expect(await world.ask(a, '192.0.2.1', 82, 200)).toBeUndefined();
     await world.removePolicy('web', 'lan-only');
     await world.until(async () => (await world.ask(a, '192.0.2.1', 82, 200)) === 'machine');
+  });
+});
+
+describe('another instance on the machine', () => {
+  it('has addresses of its own, and its Pods are strangers', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'tenantry-neighbour-'));
+    const other = world.neighbour(dir);
+    await other.start();
+    expect(other.podCidr).not.toBe(world.network.podCidr);
+    const { namespacePath, addresses } = await other.attach({ ...a.object, metadata: { ...a.object.metadata, uid: 'theirs' } });
+    await world.listen({ place: namespacePath!, name: 'theirs' }, 8080);
+    expect(await world.ask(undefined, addresses[0], 8080, 3000)).toBe('theirs');
+    expect(await world.ask(a, addresses[0], 8080, 200)).toBeUndefined();
+    expect(await world.ask({ place: namespacePath! }, a.address, 8080, 200)).toBeUndefined();
+    // It is killed, and its data directory removed: the next one that starts cleans up.
+    await other.stop();
+    rmSync(dir, { recursive: true });
+    await world.restart();
+    expect(existsSync(namespacePath!)).toBe(false);
+    expect(inside(world.machinePath, 'ip', '-br', 'link').match(/tnt/g)).toHaveLength(1);
+    expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
   });
 });
 

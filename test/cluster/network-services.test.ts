@@ -174,6 +174,14 @@ describe('Services', () => {
     });
   });
 
+  it('are not needed for a port of the machine that leads to one Pod', async () => {
+    const pod = await world.pod('shop', 'fixed', { ports: [{ name: 'http', containerPort: 8080, hostPort: 8888 }] });
+    await world.listen(pod, 8080);
+    await world.until(async () => (await soon(undefined, '127.0.0.1', 8888)) === 'fixed');
+    await world.network.detach(pod.uid);
+    await expect(world.ask(undefined, '127.0.0.1', 8888, 3000)).rejects.toThrow('ECONNREFUSED');
+  });
+
   it('are seen by policies as the Pods behind them', async () => {
     const { clusterIP } = await service('judged', { selector: { app: 'shop' }, ports: [{ port: 80, targetPort: 8080 }] });
     await world.until(async () => (await soon(client, clusterIP, 80)) !== undefined);

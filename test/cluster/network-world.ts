@@ -37,7 +37,7 @@ export interface WorldPod {
 
 export interface PodShape {
   labels?: Record<string, string>;
-  ports?: { name: string; containerPort: number; protocol?: string }[];
+  ports?: { name: string; containerPort: number; hostPort?: number; protocol?: string }[];
   hostname?: string;
   subdomain?: string;
 }
@@ -92,6 +92,11 @@ export class World {
     await this.network.stop();
     this.network = createNamespacedNetwork(this.#options);
     await this.network.start();
+  }
+
+  /** Another instance on the same machine, with a data directory of its own. */
+  neighbour(dir: string): PodNetwork {
+    return createNamespacedNetwork({ ...this.#options, dir });
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../kube/object.ts';
 import { EventRecorder } from '../../../runtime/event-recorder.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import type { AddressPool } from './addresses/address-pool.ts';
@@ -18,6 +19,7 @@ import { OWN_SERVICES } from './ruleset/router-table.ts';
 import { ApiForwarder } from './services/api-forwarder.ts';
 import { followServices, serviceInformers, type ServiceInformers } from './services/follow-services.ts';
 import { ForgottenFlows } from './services/forgotten-flows.ts';
+import { hostPorts } from './services/model/host-ports.ts';
 import { ServiceRules } from './services/model/service-rules.ts';
 import { NodePortProxy } from './services/node-port-proxy.ts';
 
@@ -131,9 +133,12 @@ export class ClusterServices {
     await this.#events.flush();
   }
 
-  /** Tells now about denials instead of at the next turn of the timer. */
-  reportDenials(): Promise<void> {
-    return this.#denials.read();
+  openHostPorts(pod: KubeObject, address: string): void {
+    this.#proxy.set(`pod ${pod.metadata.uid}`, hostPorts(pod, address));
+  }
+
+  closeHostPorts(uid: string): void {
+    this.#proxy.set(`pod ${uid}`, []);
   }
 
   #denialReporter(): DenialReporter {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { KubeObject } from '../../../kube/object.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
@@ -9,6 +9,7 @@ import { addressAt, ipv4Range } from './addresses/ipv4-range.ts';
 import { CommandShell } from './kernel/command-shell.ts';
 import { namespacePath } from './kernel/namespaces.ts';
 import { connectTcp } from './kernel/sockets.ts';
+import { markRouter, removeAbandonedRouters } from './links/abandoned-routers.ts';
 import { destroyRouter, ensureRouter, GATEWAY, openRouter, routerName } from './links/router.ts';
 import { PodLinks } from './links/pod-links.ts';
 import { DEFAULT_DOMAIN, type NetworkOptions } from './network-options.ts';
@@ -91,14 +92,17 @@ class NamespacedNetwork implements PodNetwork {
 
   /** A range that another instance takes at the same moment is given up for the next, unless it was asked for. */
   async #makeRouter(remembered: { podCidr?: string }): Promise<NetworkPlan> {
+    const { dir, log } = this.#options;
+    await removeAbandonedRouters(this.#machine(), log);
     for (let tries = 1; ; tries++) {
       const plan = await planNetwork(this.#options, remembered);
       try {
-        await ensureRouter(plan.router, this.#options.log);
+        await ensureRouter(plan.router, log);
+        await markRouter(plan.router.id, resolve(dir), plan.router.machine);
         return plan;
       } catch (error) {
         if (this.#options.podCidr !== undefined || tries === MAX_TRIES) throw error;
-        this.#options.log.warn('cannot make the router of Pods; trying again', { podCidr: plan.router.podCidr, error });
+        log.warn('cannot make the router of Pods; trying again', { podCidr: plan.router.podCidr, error });
         await destroyRouter(plan.router);
       }
     }
@@ -145,6 +149,7 @@ class NamespacedNetwork implements PodNetwork {
     const address = running.pool.assign(uid, running.links.knownAddress(uid));
     running.table.addElement(SELF, selfKey(address));
     await Promise.all([running.file.write(), running.links.attach(uid, address), running.enforcer.attach(pod)]);
+    running.services.openHostPorts(pod, address);
     return { namespacePath: running.links.namespacePath(uid), addresses: [address] };
   }
 
@@ -167,9 +172,10 @@ class NamespacedNetwork implements PodNetwork {
   }
 
   /** The address is anybody's from now on, so the rules go with it. */
-  #release({ pool, table, enforcer }: Running, uid: string): void {
+  #release({ pool, table, enforcer, services }: Running, uid: string): void {
     const address = pool.release(uid);
     if (address === undefined) return;
+    services.closeHostPorts(uid);
     table.deleteElement(SELF, selfKey(address));
     enforcer.detach(uid, address);
   }
@@ -203,9 +209,12 @@ class NamespacedNetwork implements PodNetwork {
     await this.stop();
     for (const uid of running?.pool.uids() ?? []) running?.pool.release(uid);
     await running?.file.write();
-    const { dir, machineNamespace } = this.#options;
-    const machine = machineNamespace === undefined ? undefined : namespacePath(machineNamespace);
-    await destroyRouter({ id: instanceId(dir), machine });
+    await destroyRouter({ id: instanceId(this.#options.dir), machine: this.#machine() });
+  }
+
+  #machine(): string | undefined {
+    const { machineNamespace } = this.#options;
+    return machineNamespace === undefined ? undefined : namespacePath(machineNamespace);
   }
 
   #started(): Running {

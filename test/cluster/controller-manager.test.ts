@@ -10,13 +10,14 @@ import { disruptionSuite } from '../integration/controllers/disruption.suite.ts'
 import { eventsSuite } from '../integration/controllers/events.suite.ts';
 import { jobSuite } from '../integration/controllers/job.suite.ts';
 import { replicaSetSuite } from '../integration/controllers/replica-set.suite.ts';
+import { servicesSuite } from '../integration/controllers/services.suite.ts';
 import { statefulSetSuite } from '../integration/controllers/stateful-set.suite.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 import { startControllerManager } from './controller-manager.ts';
 
 // The suites of our controllers on the real ones: what they expect is what Kubernetes does.
 const CONTROLLERS =
-  'deployment replicaset replicationcontroller statefulset daemonset job cronjob disruption serviceaccount garbage-collector namespace resourcequota pod-garbage-collector'.split(
+  'deployment replicaset replicationcontroller statefulset daemonset job cronjob disruption serviceaccount garbage-collector namespace resourcequota pod-garbage-collector endpoints endpointslice endpointslice-mirroring'.split(
     ' ',
   );
 let plane: ControlPlane;
@@ -42,3 +43,4 @@ statefulSetSuite('kube-controller-manager', connect);
 disruptionSuite('kube-controller-manager', connect);
 cronJobSuite('kube-controller-manager', connect);
 eventsSuite('kube-controller-manager', connect);
+servicesSuite('kube-controller-manager', connect);

@@ -10,6 +10,18 @@ export const ON_DEMAND_CONTROLLERS: readonly OnDemand[] = [
     load: async () => (await import('./endpoint-slice/endpoint-slice.controller.ts')).endpointSliceController,
   },
   {
+    resources: ['/services'],
+    calls: (service) => !isOwnService(service),
+    controller: 'endpoint-controller',
+    load: async () => (await import('./endpoints/endpoints.controller.ts')).endpointsController,
+  },
+  {
+    resources: ['/endpoints'],
+    controller: 'endpoint-slice-mirroring-controller',
+    calls: ({ metadata }) => metadata.labels?.['endpoints.kubernetes.io/managed-by'] === undefined,
+    load: async () => (await import('./endpoints/mirroring.controller.ts')).endpointsMirroringController,
+  },
+  {
     resources: ['/nodes'],
     controller: 'node-controller',
     load: async () => (await import('./node-lifecycle/node-lifecycle.controller.ts')).nodeLifecycleController,

@@ -5,8 +5,9 @@ import { Controller } from '../../../runtime/controller.ts';
 import { splitKey } from '../../../runtime/informer/object-cache.ts';
 import type { Environment, Running } from '../environment.ts';
 import { isLeavingNamespace } from '../namespace/is-active.ts';
+import { BY_NODE } from '../node-lifecycle/node-lifecycle.controller.ts';
 import { inNamespace, podInformer } from '../workload/informers.ts';
-import { endpointGroups, type PodObject, type ServiceObject } from './endpoints-of.ts';
+import { endpointGroups, type NodePlace, type PodObject, type ServiceObject } from './endpoints-of.ts';
 import { OwnWrites } from './own-writes.ts';
 import { MANAGED_BY, MANAGER, planSlices, SERVICE_NAME, type SlicePlan } from './plan-slices.ts';
 
@@ -19,10 +20,15 @@ export function endpointSliceController(environment: Environment): Running {
   const pods = podInformer(environment);
   const nodes = informers.get(Node);
   const slices = informers.get(EndpointSlice, { labelSelector: `${MANAGED_BY}=${MANAGER}` });
+  pods.addIndex(BY_NODE, ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []));
   services.addIndex('namespace', ({ metadata }) => [metadata.namespace!]);
   slices.addIndex('service', ({ metadata }) => [`${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`]);
 
   const own = new OwnWrites();
+  const placeOf = (name: string): NodePlace | undefined => {
+    const node = nodes.get(name);
+    return node && { zone: node.metadata.labels?.[ZONE] };
+  };
 
   const controller = new Controller({
     name: 'endpoint-slice',
@@ -43,7 +49,7 @@ export function endpointSliceController(environment: Environment): Running {
       if (afterMs !== undefined) return { afterMs };
       const matcher = labelSetSelector(service.spec!.selector);
       const selected = (inNamespace(pods, namespace) as PodObject[]).filter(({ metadata }) => matcher.matches(metadata.labels));
-      const groups = endpointGroups(service, selected, (node) => nodes.get(node)?.metadata.labels?.[ZONE]);
+      const groups = endpointGroups(service, selected, placeOf);
       const existing = slices
         .byIndex('service', key)
         .filter((slice) => isOwnedBy(slice, service) && slice.metadata.deletionTimestamp === undefined);
@@ -93,17 +99,15 @@ export function endpointSliceController(environment: Environment): Running {
       return [key];
     })
     .watch(nodes, (change) => {
-      const zone = change.object.metadata.labels?.[ZONE];
-      if (change.type !== 'modified' || change.previous.metadata.labels?.[ZONE] === zone) return [];
-      return [...pods.list()]
-        .filter(({ spec }) => spec?.nodeName === change.object.metadata.name)
-        .flatMap((pod) => servicesOf(pod as PodObject));
+      const { name, labels } = change.object.metadata;
+      if (change.type === 'modified' && change.previous.metadata.labels?.[ZONE] === labels?.[ZONE]) return [];
+      return pods.byIndex(BY_NODE, name!).flatMap((pod) => servicesOf(pod as PodObject));
     })
     .start();
 }
 
 /** Services without a selector, and names for something outside, have slices of somebody else's making or none. */
-function selects({ spec }: ServiceObject): boolean {
+export function selects({ spec }: ServiceObject): boolean {
   return spec?.selector !== undefined && Object.keys(spec.selector).length > 0 && spec.type !== 'ExternalName';
 }
 

@@ -16,19 +16,26 @@ export interface EndpointGroup {
   endpoints: Endpoint[];
 }
 
-/** Where the Service leads, in groups. `zoneOf` tells the zone of a node. */
+/** What is known of a node. */
+export interface NodePlace {
+  zone?: string;
+}
+
+/** Where the Service leads, in groups. A Pod whose node is not known leads nowhere, unless all of them are to be told. */
 export function endpointGroups(
   service: ServiceObject,
   pods: Iterable<PodObject>,
-  zoneOf: (node: string) => string | undefined,
+  placeOf: (node: string) => NodePlace | undefined,
 ): EndpointGroup[] {
   const groups = new Map<string, EndpointGroup>();
   const types = addressTypes(service);
   for (const pod of pods) {
     if (!hasEndpoint(pod)) continue;
+    const place = pod.spec?.nodeName ? placeOf(pod.spec.nodeName) : {};
+    if (!place && !service.spec?.publishNotReadyAddresses) continue;
     const ports = portsOf(service, pod);
     for (const addressType of types) {
-      const endpoint = endpointOf(service, pod, addressType, zoneOf);
+      const endpoint = endpointOf(service, pod, addressType, place?.zone);
       if (endpoint.addresses.length === 0) continue;
       const id = groupId(addressType, ports);
       const group = groups.get(id);
@@ -60,24 +67,28 @@ function endpointOf(
   service: ServiceObject,
   { metadata, spec, status }: PodObject,
   addressType: AddressType,
-  zoneOf: (node: string) => string | undefined,
+  zone: string | undefined,
 ): Endpoint {
   const serving = isConditionTrue(status?.conditions, 'Ready');
   const terminating = metadata.deletionTimestamp !== undefined;
   const ready = Boolean(service.spec?.publishNotReadyAddresses) || (serving && !terminating);
-  const zone = spec?.nodeName ? zoneOf(spec.nodeName) : undefined;
-  const named = spec?.hostname && spec.subdomain === service.metadata.name;
+  const hostname = hostnameOf(service, spec);
   return {
     addresses: addressesOf(status, addressType),
     conditions: { ready, serving, terminating },
-    ...(named ? { hostname: spec.hostname } : {}),
+    ...(hostname ? { hostname } : {}),
     ...(spec?.nodeName ? { nodeName: spec.nodeName } : {}),
     targetRef: { kind: 'Pod', namespace: metadata.namespace, name: metadata.name, uid: metadata.uid },
     ...(zone ? { zone } : {}),
   };
 }
 
-function addressesOf(status: PodObject['status'], addressType: AddressType): string[] {
+/** Pods that name the Service as their subdomain are found under names of their own. */
+export function hostnameOf(service: ServiceObject, spec: PodObject['spec']): string | undefined {
+  return spec?.hostname && spec.subdomain === service.metadata.name ? spec.hostname : undefined;
+}
+
+export function addressesOf(status: PodObject['status'], addressType: AddressType): string[] {
   const length = addressType === 'IPv6' ? 16 : 4;
   const texts = status?.podIPs?.length ? status.podIPs.map(({ ip }) => ip) : [status?.podIP];
   return texts.flatMap((text) => {

@@ -22,7 +22,7 @@ const plan = (owner: ServiceObject, pods: PodBuilder[], existing: SliceObject[] 
     endpointGroups(
       owner,
       pods.map((pod) => pod.object()),
-      (node) => (node === 'n1' ? 'zone-a' : undefined),
+      (node) => (node === 'n1' ? { zone: 'zone-a' } : undefined),
     ),
     existing,
   );

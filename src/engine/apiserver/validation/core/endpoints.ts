@@ -24,6 +24,16 @@ export function checkEndpointIp(out: Findings, text: string, at: Path): void {
   if (isLinkLocalMulticast) out.invalid(at, text, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
 }
 
+/**
+ * The same for an endpoint that may be a Pod. Where Pods share the network of the machine each has an address of 127.64.0.0/10. Kubernetes
+ * takes no loopback address, so that nobody reaches what a machine offers to itself only; that listens on 127.0.0.1, which stays refused.
+ */
+export function checkPodIp(out: Findings, text: string, at: Path): void {
+  const ip = parseIp(text);
+  const isSharedNetworkPod = ip?.version === 4 && ip.bytes[0] === 127 && (ip.bytes[1] & 0xc0) === 64;
+  if (!isSharedNetworkPod) checkEndpointIp(out, text, at);
+}
+
 export function validateEndpoints(out: Findings, endpoints: KubeObject, old: KubeObject | undefined): void {
   if (old !== undefined && deepEqual(endpoints.subsets ?? [], old.subsets ?? [])) return;
   (endpoints.subsets ?? []).forEach((subset: Json, i: number) => checkSubset(out, subset, path('subsets').index(i)));
@@ -41,7 +51,7 @@ function checkAddress(out: Findings, { ip = '', hostname, nodeName }: Json, at: 
   checkLegacyIp(out, ip, at.child('ip'));
   if (hostname) checkDnsLabel(out, hostname, at.child('hostname'));
   if (nodeName !== undefined) out.invalidEach(at.child('nodeName'), nodeName, isDns1123Subdomain(nodeName));
-  checkEndpointIp(out, ip, at.child('ip'));
+  checkPodIp(out, ip, at.child('ip'));
 }
 
 function checkPort(out: Findings, { name = '', port = 0, protocol, appProtocol }: Json, needsName: boolean, at: Path): void {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Findings } from '../findings.ts';
+import { validateEndpoints } from '../core/endpoints.ts';
 import { validateEndpointSlice } from './endpoint-slice.ts';
 
 test.each([
@@ -13,5 +14,12 @@ test.each([
   const out = new Findings();
   const slice = { apiVersion: 'discovery.k8s.io/v1', kind: 'EndpointSlice', metadata: { name: 'a', namespace: 'b' } };
   validateEndpointSlice(out, { ...slice, addressType: 'IPv4', ports: [], endpoints: [{ addresses: [address] }] }, undefined);
+  const old = new Findings();
+  validateEndpoints(
+    old,
+    { ...slice, kind: 'Endpoints', subsets: [{ addresses: [{ ip: address }], ports: [{ port: 80, protocol: 'TCP' }] }] },
+    undefined,
+  );
+  expect(old.list).toHaveLength(refusals.length);
   expect(out.list.map(({ message }) => message.replace(/^Invalid value: "[^"]+": /, ''))).toEqual(refusals);
 });

@@ -2,7 +2,7 @@ import { validateFullyQualifiedDomainName } from '../../../../kube/domain-names.
 import { isDns1123Label, isDns1123Subdomain, isLabelValue } from '../../../../kube/names.ts';
 import { parseIp, validateIp } from '../../../../kube/ip.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
-import { checkEndpointIp } from '../core/endpoints.ts';
+import { checkEndpointIp, checkPodIp } from '../core/endpoints.ts';
 import { semanticEqual } from '../equality.ts';
 import { Findings } from '../findings.ts';
 import { checkDnsLabel, checkImmutable, checkLegacyIp, checkOneOf, checkQualifiedName } from '../formats.ts';
@@ -69,7 +69,7 @@ function checkAddress(out: Findings, address: string, type: string | undefined, 
   if (type === 'IPv4') {
     if (!checkLegacyIp(out, address, at.index(index))) return;
     if (parseIp(address)?.version !== 4) out.invalid(at, address, 'must be an IPv4 address');
-    if (!isSharedNetworkPod(address)) checkEndpointIp(out, address, at.index(index));
+    checkPodIp(out, address, at.index(index));
   } else if (type === 'IPv6') {
     const errors = validateIp(at.index(index).toString(), address);
     if (errors.length > 0) return out.addAll(errors);
@@ -93,13 +93,4 @@ function checkHints(out: Findings, hints: Json, at: Path): void {
       out.invalidEach(nameAt, name, rule(name));
     });
   }
-}
-
-/**
- * Where Pods share the network of the machine each has an address of 127.64.0.0/10. Kubernetes takes no loopback address as an endpoint,
- * so that nobody reaches what a machine offers to itself only; that listens on 127.0.0.1, which stays refused.
- */
-function isSharedNetworkPod(address: string): boolean {
-  const ip = parseIp(address);
-  return ip?.version === 4 && ip.bytes[0] === 127 && (ip.bytes[1] & 0xc0) === 64;
 }

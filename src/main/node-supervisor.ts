@@ -92,7 +92,8 @@ export class NodeSupervisor {
   async start(): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#registrar.start();
-    const left = await Promise.all(['pods', 'shim'].map((entry) => readdir(join(this.#folder, entry)).catch(() => [])));
+    // Volumes too: nobody else removes the folders of those that are deleted.
+    const left = await Promise.all(['pods', 'shim', 'volumes'].map((entry) => readdir(join(this.#folder, entry)).catch(() => [])));
     if (left.some((entries) => entries.some((entry) => entry !== 'lock' && entry !== 'shim.log'))) this.need();
   }
 

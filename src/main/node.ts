@@ -53,6 +53,13 @@ const log = createLog({ level, format: flags['log-format'] === 'pretty' ? 'prett
 const dir = join(data, 'node');
 const version = productVersion();
 
+// What stops it from starting is the user's to mend (a setting, a missing program): one line says it. Later it would be a mistake of ours.
+const cannotStart = (error: unknown): never => {
+  log.error('cannot start the node', { error });
+  process.exit(1);
+};
+process.once('uncaughtException', cannotStart);
+
 const authority = await readFile(join(data, 'pki', 'ca.crt'), 'utf8');
 const client = apiClient(new URL(server), authority);
 const informers = new SharedInformers({ client, log });
@@ -86,6 +93,7 @@ const agent = await startAgent({
   isRoot: process.getuid?.() === 0,
   serve,
 });
+process.off('uncaughtException', cannotStart);
 followSupervisor(agent, log);
 
 function apiClient(url: URL, ca: string): Client {
@@ -147,7 +155,7 @@ function followSupervisor(running: Agent, agentLog: Log): void {
     if (stopping) return;
     stopping = true;
     let exitCode = 0;
-    const steps = [
+    const steps: (() => Promise<void> | void | undefined)[] = [
       () => running.stop({ keepPods }),
       () => nodeServer?.close(),
       () => informers.stop(),

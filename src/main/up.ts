@@ -120,7 +120,7 @@ function greeting(engine: Engine, options: UpOptions): string {
     '',
     'Use it from another terminal:',
     '',
-    `  export KUBECONFIG=${kubeconfig}`,
+    `  export KUBECONFIG=${quoted(kubeconfig)}`,
     '  kubectl get namespaces',
     '',
     `Ctrl-C stops it${options.keepPods ? '; its Pods go on' : ' and its Pods'}; the data stays.`,
@@ -130,6 +130,11 @@ function greeting(engine: Engine, options: UpOptions): string {
     lines.splice(1, 0, `(port ${engine.portTaken} is taken by another program, so it listens on a free one; --port chooses)`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** As a shell reads it, also with spaces in it. */
+function quoted(path: string): string {
+  return /^[\w./~+:@-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Resolves when a signal has come and everything is shut down. A second signal does not wait. */

@@ -70,7 +70,16 @@ describe('a Pod that ends by itself', () => {
     expect(stateOf(pod).terminated).toMatchObject({ exitCode: 128, reason: 'StartError' });
   });
 
-  test('of an image that cannot run here says so', async () => {
+  test('of an image that cannot run here says so, and pulls nothing', async () => {
+    await user.createPod('real', { image: 'registry.example/app:1' });
+    const refused = await until(
+      () => user.pod('real'),
+      (seen) => stateOf(seen)?.waiting?.reason === 'CreateContainerError',
+    );
+    expect(stateOf(refused).waiting.message).toMatch(/^Cannot run "registry.example\/app:1": this node runs only built-in images/);
+  });
+
+  test('of a built-in image that there is not says so', async () => {
     await user.createPod('foreign', { image: 'tenantry.dev/no-such-image' });
     const pod = await until(
       () => user.pod('foreign'),

@@ -10,8 +10,8 @@ export interface Driver {
   readonly name: 'process' | 'oci';
   /** What this driver does not isolate on this machine; empty when a container is fully contained. Shown on the Pod and the Node. */
   readonly missingIsolation: readonly string[];
-  /** Undefined when this driver can run the image, else why not. */
-  cannotRun(image: Image): string | undefined;
+  /** Undefined when this driver can run the image that the Pod names so, else why not: nothing is pulled in vain. */
+  cannotRun(reference: string): string | undefined;
   /** Makes what the containers of a Pod share: its cgroup. */
   prepareSandbox(sandbox: SandboxSpec): Promise<void>;
   /** Resolves when the container runs. Rejects with a ContainerError; then nothing is left of it. */

@@ -40,9 +40,9 @@ export async function startContainer(
     throw failure;
   };
   try {
-    const image = await ports.puller.image(pod, container, signal);
-    const obstacle = driver.cannotRun(image);
+    const obstacle = driver.cannotRun(container.image ?? '');
     if (obstacle !== undefined) throw new StartFailure('CreateContainerError', obstacle);
+    const image = await ports.puller.image(pod, container, signal);
     const spec = await containerSpec(ports, pod, container, attempt, image, sandbox);
     signal.throwIfAborted();
     const { startedAt } = await driver.start(spec);

@@ -3,7 +3,6 @@ import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { orAborted, timeoutSignal } from '../../../../lib/abort.ts';
 import { realClock, type Clock } from '../../../../lib/clock.ts';
-import type { Image } from '../../images/images.ts';
 import { ShimError, type ProgramEnd, type Shim, type ShimProgram, type ShimProgramState } from '../../shim/shim.ts';
 import type { Cgroups } from '../cgroups/cgroups.ts';
 import { ContainerError, type ContainerEnd, type ContainerSpec, type Driver, type DriverContainer } from '../driver.ts';
@@ -75,7 +74,7 @@ class OciDriver implements Driver {
     this.#runtime = { runtime: options.runtime, stateFolder: this.#places.state };
   }
 
-  cannotRun(_image: Image): undefined {
+  cannotRun(): undefined {
     return undefined;
   }
 

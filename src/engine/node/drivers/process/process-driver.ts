@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { realClock, type Clock } from '../../../../lib/clock.ts';
-import type { Image } from '../../images/images.ts';
+import { BUILT_IN_REGISTRY } from '../../images/built-in.ts';
 import { ShimError, type ProgramEnd, type Shim, type ShimProgram, type ShimProgramState } from '../../shim/shim.ts';
 import type { Cgroups } from '../cgroups/cgroups.ts';
 import {
@@ -94,9 +94,9 @@ class ProcessDriver implements Driver {
     this.missingIsolation = missingIsolation(options.tools, { cgroups: options.cgroups !== undefined });
   }
 
-  cannotRun(image: Image): string | undefined {
-    if ('builtIn' in image.root) return undefined;
-    return `Cannot run "${image.name}": this node runs only built-in images (tenantry.dev/...); run tenantry as root with runc or crun`;
+  cannotRun(reference: string): string | undefined {
+    if (reference.startsWith(`${BUILT_IN_REGISTRY}/`)) return undefined;
+    return `Cannot run "${reference}": this node runs only built-in images (tenantry.dev/...); run tenantry as root with runc or crun`;
   }
 
   async prepareSandbox({ pod, limits }: SandboxSpec): Promise<void> {
@@ -104,7 +104,7 @@ class ProcessDriver implements Driver {
   }
 
   async start(spec: ContainerSpec): Promise<{ startedAt: Date }> {
-    const reason = this.cannotRun(spec.image);
+    const reason = this.cannotRun(spec.image.name);
     if (reason !== undefined) throw new ContainerError('CreateContainerError', reason);
     const folder = this.#folder(spec.id);
     const plan = planContainer(spec, this.#options.tools, folder);

@@ -9,7 +9,6 @@ import {
   type DriverContainer,
   type ExecSpec,
 } from '../../drivers/driver.ts';
-import type { Image } from '../../images/images.ts';
 import type { ProgramStreams } from '../../shim/shim.ts';
 
 interface Scripted extends DriverContainer {
@@ -43,7 +42,7 @@ export class ScriptedDriver implements Driver {
     this.#clock = clock;
   }
 
-  cannotRun(_image: Image): string | undefined {
+  cannotRun(_reference: string): string | undefined {
     return this.cannot;
   }
 

@@ -13,9 +13,10 @@ export class JsonSyntaxError extends Error {
 }
 
 const MAX_DUPLICATES = 100;
+const VALUES_PER_SLICE = 256;
 const SPACE = /[ \t\r\n]*/y;
 // oxlint-disable-next-line no-control-regex -- JSON forbids exactly these in strings
-const STRING_BODY = /[^"\\\x00-\x1f]*/y;
+const STRING_BODY = /[^"\\\x00-\x1f]{0,65536}/y;
 const HEX = /^[0-9a-fA-F]$/;
 
 /** Go looks at bytes: of a character outside ASCII it names the first one. */
@@ -35,14 +36,15 @@ class Scanner {
   readonly #maxDepth: number;
   readonly duplicates = new Set<string>();
   #at = 0;
+  #values = 0;
 
   constructor(text: string, maxDepth: number) {
     this.#text = text;
     this.#maxDepth = maxDepth;
   }
 
-  document(): void {
-    this.#value('', 0);
+  *document(): Generator<void, void, void> {
+    yield* this.#value('', 0);
     this.#space();
     if (this.#at < this.#text.length) throw this.#unexpected('after top-level value');
   }
@@ -59,21 +61,21 @@ class Scanner {
     this.#at = SPACE.lastIndex;
   }
 
-  #value(path: string, depth: number): void {
+  *#value(path: string, depth: number): Generator<void, void, void> {
+    if (++this.#values % VALUES_PER_SLICE === 0) yield;
     this.#space();
     const c = this.#text[this.#at];
     if (c === '{' || c === '[') {
       if (depth >= this.#maxDepth) throw this.#unexpected('exceeded max depth');
       this.#at++;
-      if (c === '{') this.#object(path, depth);
-      else this.#array(path, depth);
-    } else if (c === '"') this.#string();
+      yield* c === '{' ? this.#object(path, depth) : this.#array(path, depth);
+    } else if (c === '"') yield* this.#string();
     else if (c === 't' || c === 'f' || c === 'n') this.#literal(c === 't' ? 'true' : c === 'f' ? 'false' : 'null');
     else if (c === '-' || (c >= '0' && c <= '9')) this.#number();
     else throw this.#unexpected('looking for beginning of value');
   }
 
-  #object(path: string, depth: number): void {
+  *#object(path: string, depth: number): Generator<void, void, void> {
     const seen = new Set<string>();
     this.#space();
     if (this.#text[this.#at] === '}') {
@@ -83,14 +85,14 @@ class Scanner {
     for (;;) {
       this.#space();
       if (this.#text[this.#at] !== '"') throw this.#unexpected('looking for beginning of object key string');
-      const key = this.#string();
+      const key = yield* this.#string();
       const child = path === '' ? key : `${path}.${key}`;
       if (seen.has(key) && this.duplicates.size < MAX_DUPLICATES) this.duplicates.add(child);
       seen.add(key);
       this.#space();
       if (this.#text[this.#at] !== ':') throw this.#unexpected('after object key');
       this.#at++;
-      this.#value(child, depth + 1);
+      yield* this.#value(child, depth + 1);
       this.#space();
       const c = this.#text[this.#at];
       if (c !== ',' && c !== '}') throw this.#unexpected('after object key:value pair');
@@ -99,14 +101,14 @@ class Scanner {
     }
   }
 
-  #array(path: string, depth: number): void {
+  *#array(path: string, depth: number): Generator<void, void, void> {
     this.#space();
     if (this.#text[this.#at] === ']') {
       this.#at++;
       return;
     }
     for (let index = 0; ; index++) {
-      this.#value(`${path}[${index}]`, depth + 1);
+      yield* this.#value(`${path}[${index}]`, depth + 1);
       this.#space();
       const c = this.#text[this.#at];
       if (c !== ',' && c !== ']') throw this.#unexpected('after array element');
@@ -115,7 +117,7 @@ class Scanner {
     }
   }
 
-  #string(): string {
+  *#string(): Generator<void, string, void> {
     const start = this.#at++;
     for (;;) {
       STRING_BODY.lastIndex = this.#at;
@@ -126,9 +128,11 @@ class Scanner {
         this.#at++;
         return JSON.parse(this.#text.slice(start, this.#at)) as string;
       }
-      if (c !== '\\') throw this.#unexpected('in string literal');
-      this.#at++;
-      this.#escape();
+      if (c === '\\') {
+        this.#at++;
+        this.#escape();
+      } else if (c === undefined || c < ' ') throw this.#unexpected('in string literal');
+      else yield;
     }
   }
 
@@ -175,9 +179,18 @@ class Scanner {
   }
 }
 
-/** Paths of the fields that are given twice, in order of appearance, at most a hundred. @throws JsonSyntaxError */
-export function findDuplicateFields(text: string, maxDepth: number): string[] {
+/** Paths of the fields that are given twice, in order of appearance, at most a hundred; pauses on the way. @throws JsonSyntaxError */
+export function* duplicateFields(text: string, maxDepth: number): Generator<void, string[], void> {
   const scanner = new Scanner(text, maxDepth);
-  scanner.document();
+  yield* scanner.document();
   return [...scanner.duplicates];
+}
+
+/** The same at once. @throws JsonSyntaxError */
+export function findDuplicateFields(text: string, maxDepth: number): string[] {
+  const scan = duplicateFields(text, maxDepth);
+  for (;;) {
+    const step = scan.next();
+    if (step.done) return step.value;
+  }
 }

@@ -1,3 +1,4 @@
+import { copyInSlices, Steps, type Sliced } from './json-slices.ts';
 import { deepCopy, getField, isJsonObject, setField } from './json-value.ts';
 import type { Json } from './object.ts';
 import { quote } from './go-text.ts';
@@ -108,6 +109,28 @@ class StrategicMerge {
     return draft;
   };
 
+  /** The same with pauses, walking only through objects that are large. */
+  *large(draft: Record<string, Json>, patch: Record<string, Json>, schema: Schema): Sliced<Record<string, Json>> {
+    if (Object.hasOwn(patch, DIRECTIVE)) return this.#directive(patch);
+    applyRetainKeys(draft, patch);
+    this.#setElementOrders(draft, patch, schema);
+    const steps = new Steps();
+    for (const key of Object.keys(patch)) {
+      const change = patch[key];
+      if (steps.due(change)) yield;
+      const current = getField(draft, key);
+      if (key.startsWith(DELETE_FROM_LIST)) this.#deleteFromList(draft, key, change, schema);
+      else if (steps.heavy && isJsonObject(current) && isJsonObject(change)) yield* this.#largeField(draft, key, change, schema);
+      else this.#field(draft, key, change, schema);
+    }
+    return draft;
+  }
+
+  *#largeField(draft: Record<string, Json>, key: string, change: Record<string, Json>, schema: Schema): Sliced<void> {
+    const field = lookUp(schema, key, this.#resolve);
+    setField(draft, key, field.strategy === 'replace' ? change : yield* this.large(draft[key], change, field.schema));
+  }
+
   #directive(patch: Record<string, Json>): Record<string, Json> {
     const directive = patch[DIRECTIVE];
     if (directive === 'delete') return {};
@@ -187,9 +210,24 @@ export function applyStrategicMergePatch(
   schema: Schema,
   resolve: ResolveSchema,
 ): Record<string, Json> {
-  if (!isJsonObject(patch))
-    throw badRequestError(
-      `json: cannot unmarshal ${Array.isArray(patch) ? 'array' : typeof patch} into Go value of type map[string]interface {}`,
-    );
+  if (!isJsonObject(patch)) throw noObject(patch);
   return new StrategicMerge(resolve).objects(deepCopy(object), deepCopy(patch), resolve(schema));
+}
+
+/** The same with pauses, for large objects and patches. */
+export function* strategicMergeSteps(
+  object: Record<string, Json>,
+  patch: Json,
+  schema: Schema,
+  resolve: ResolveSchema,
+): Sliced<Record<string, Json>> {
+  if (!isJsonObject(patch)) throw noObject(patch);
+  const [draft, change] = [yield* copyInSlices(object), yield* copyInSlices(patch)];
+  return yield* new StrategicMerge(resolve).large(draft, change, resolve(schema));
+}
+
+function noObject(patch: Json): Error {
+  return badRequestError(
+    `json: cannot unmarshal ${Array.isArray(patch) ? 'array' : typeof patch} into Go value of type map[string]interface {}`,
+  );
 }

@@ -34,7 +34,7 @@ function countWrittenKeys(text: string): number {
 class TooDeep extends Error {}
 
 /** Counts the keys that survived parsing, and checks depth and numbers on the way. */
-function countKeptKeys(value: Json, depth: number): number {
+export function countKeptKeys(value: Json, depth: number): number {
   let keys = 0;
   if (Array.isArray(value)) {
     if (depth === 0) throw new TooDeep();

@@ -13,15 +13,8 @@ const withoutNulls = (value: Json): Json => {
 };
 const apply = (live: KubeObject | undefined, config: Json, options: Json = {}): KubeObject => {
   if (live) deepFreeze(live);
-  const applied = applyConfiguration(live, deepFreeze(config), {
-    manager: 'alice',
-    force: false,
-    resource: CONFIG_MAPS,
-    subresource: '',
-    now: T0,
-    decode: withoutNulls,
-    ...options,
-  });
+  const how = { manager: 'alice', force: false, resource: CONFIG_MAPS, subresource: '', now: T0, ...options };
+  const applied = applyConfiguration(live, deepFreeze(config), how, withoutNulls);
   // The server gives a new object its uid.
   if (!live) applied.metadata.uid = 'u';
   return applied;

@@ -17,16 +17,16 @@ export interface Ignored {
   readonly [field: string]: true | Ignored;
 }
 
-type Level = Record<string, FieldSet>;
+export type Level = Record<string, FieldSet>;
 
 /** The steps of one level while it is being compared. Made only when something differs: most levels are equal. */
-interface Levels {
+export interface Levels {
   changed?: Level;
   removed?: Level;
 }
 
 const NOTHING: Json[] = [];
-const NO_FIELDS: Record<string, Json> = {};
+export const NO_FIELDS: Record<string, Json> = {};
 
 /** Compares two objects (or what is below them) of one type. Equal parts cost a comparison and no memory. */
 export function difference(type: ValueType, before: Json, after: Json, ignored?: Ignored): Difference {
@@ -78,11 +78,11 @@ function findRemoved(map: MapType, before: Json, after: Json, ignored: Ignored |
   }
 }
 
-function addTo(out: Levels, side: keyof Levels, element: string, node: FieldSet | undefined): void {
+export function addTo(out: Levels, side: keyof Levels, element: string, node: FieldSet | undefined): void {
   if (node !== undefined) (out[side] ??= {})[element] = node;
 }
 
-function compareValues(type: ValueType, then: Json, now: Json, ignored: Ignored | undefined, element: string, out: Levels): void {
+export function compareValues(type: ValueType, then: Json, now: Json, ignored: Ignored | undefined, element: string, out: Levels): void {
   const side = sideOf(type, now === null ? then : now);
   const before = sideOf(type, then === null ? now : then);
   const below: Levels = {};
@@ -107,7 +107,7 @@ function compareMaps(map: MapType, then: Json, now: Json, ignored: Ignored | und
   return false;
 }
 
-function isNothing(value: Json): boolean {
+export function isNothing(value: Json): boolean {
   if (value === null || value === undefined) return true;
   if (Array.isArray(value)) return value.length === 0;
   for (const _ in value) return false;
@@ -128,7 +128,7 @@ function compareLists(list: ListType, then: Json, now: Json, out: Levels): boole
 }
 
 /** Items that share a step cannot be told apart: they are owned together, as one. */
-function compareItems(type: ValueType, before: Json[] | undefined, after: Json[], element: string, out: Levels): void {
+export function compareItems(type: ValueType, before: Json[] | undefined, after: Json[], element: string, out: Levels): void {
   if (before === undefined) addTo(out, 'changed', element, after.length > 1 ? LEAF : everything(type, after[0]));
   else if (before.length === 1 && after.length === 1) {
     if (before[0] !== after[0]) compareItemValues(type, before[0], after[0], element, out);
@@ -152,12 +152,12 @@ function compareItemValues(type: ValueType, then: Json, now: Json, element: stri
 }
 
 /** A value that is new (or gone) with everything in it: its own step and all below. */
-function everything(type: ValueType, value: Json): FieldSet {
+export function everything(type: ValueType, value: Json): FieldSet {
   return typeof value === 'object' && value !== null ? (contents(type, value, true) ?? LEAF) : LEAF;
 }
 
 /** Like `everything`, where part of what is below cannot be owned; the value itself is not either. */
-function partly(type: ValueType, value: Json, ignored: Ignored): FieldSet | undefined {
+export function partly(type: ValueType, value: Json, ignored: Ignored): FieldSet | undefined {
   if (type.map === undefined || !isJsonObject(value)) return undefined;
   const levels: Levels = {};
   compareFields(type.map, NO_FIELDS, value, ignored, levels);

@@ -59,7 +59,7 @@ export function inOrder(level: FieldSet): FieldSet {
   return level;
 }
 
-function follows(previous: string, next: string): boolean {
+export function follows(previous: string, next: string): boolean {
   // Both fields: the common case, decided without a call.
   if (previous.charCodeAt(0) === 102 && next.charCodeAt(0) === 102) return previous < next;
   return compareElements(previous, next) < 0;
@@ -97,7 +97,7 @@ function unionLevels(a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   return added ? inOrder(result) : result;
 }
 
-function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
+export function unionNodes(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || !hasKeys(b)) return isMember(a) ? a : { [SELF]: LEAF, ...a };
   if (!hasKeys(a)) return isMember(b) ? b : { [SELF]: LEAF, ...b };
   return unionLevels(a, b, isMember(a) || isMember(b));
@@ -122,7 +122,7 @@ function differenceLevels(a: FieldSet, b: FieldSet, member: boolean): FieldSet |
   return found ? result : member ? LEAF : undefined;
 }
 
-function differenceNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
+export function differenceNodes(a: FieldSet, b: FieldSet): FieldSet | undefined {
   const loses = isMember(a) && isMember(b);
   if (!loses && !intersects(a, b)) return a;
   return hasKeys(a) ? differenceLevels(a, b, isMember(a) && !loses) : loses ? undefined : a;
@@ -132,7 +132,7 @@ export function intersection(a: FieldSet | undefined, b: FieldSet | undefined): 
   return a === undefined || b === undefined ? undefined : intersectionLevels(a, b, false);
 }
 
-function intersectionLevels(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
+export function intersectionLevels(a: FieldSet, b: FieldSet, member: boolean): FieldSet | undefined {
   const result: Draft = member ? { [SELF]: LEAF } : {};
   let found = false;
   for (const element in a) {
@@ -191,7 +191,7 @@ export function readFieldSet(value: unknown): FieldSet | undefined {
   return node === LEAF ? undefined : childrenOf(node);
 }
 
-function readNode(value: unknown, depth: number): FieldSet {
+export function readNode(value: unknown, depth: number): FieldSet {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('a set of fields must be an object');
   if (depth > MAX_DEPTH) throw new Error('a set of fields nests too deeply');
   const children: Draft = {};

@@ -1,5 +1,7 @@
 import { compareText } from '../../../kube/go-text.ts';
+import type { Sliced } from '../../../kube/json-slices.ts';
 import type { ManagedFieldsEntry } from '../../../kube/object.ts';
+import * as large from './large/field-sets.ts';
 import { readFieldSet, union, type FieldSet } from './field-set.ts';
 
 /** One manager's fields, as it stands in metadata.managedFields. Entries are shared between versions of an object: never changed. */
@@ -40,18 +42,36 @@ export function sameManager(a: ManagedEntry, b: Pick<ManagedEntry, 'manager' | '
 export function readManagedFields(entries: readonly ManagedFieldsEntry[]): ManagedEntry[] {
   const read: ManagedEntry[] = [];
   entries.forEach((entry, index) => {
-    const { operation, apiVersion, fieldsType } = entry;
-    if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`');
-    if (!apiVersion) throw new Error('apiVersion must not be empty');
-    if (!fieldsType) throw new Error(`missing fieldsType in managed fields entry ${index}`);
-    if (fieldsType !== 'FieldsV1') throw new Error(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`);
-    const fieldsV1 = (entry.fieldsV1 === undefined ? undefined : readFieldSet(entry.fieldsV1)) ?? {};
-    const next = managedEntry({ ...entry, operation, apiVersion, fieldsV1 });
-    const same = read.findIndex((candidate) => sameManager(candidate, next));
-    if (same < 0) read.push(next);
-    else read[same] = next;
+    const fields = checkedFields(entry, index);
+    addEntry(read, entry, fields === undefined ? undefined : readFieldSet(fields));
   });
   return read;
+}
+
+/** The same with pauses, for entries of thousands of fields. */
+export function* readManagedFieldsInSlices(entries: readonly ManagedFieldsEntry[]): Sliced<ManagedEntry[]> {
+  const read: ManagedEntry[] = [];
+  for (const [index, entry] of entries.entries()) {
+    const fields = checkedFields(entry, index);
+    addEntry(read, entry, fields === undefined ? undefined : yield* large.readFieldSet(fields));
+  }
+  return read;
+}
+
+function checkedFields({ operation, apiVersion, fieldsType, fieldsV1 }: ManagedFieldsEntry, index: number): unknown {
+  if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`');
+  if (!apiVersion) throw new Error('apiVersion must not be empty');
+  if (!fieldsType) throw new Error(`missing fieldsType in managed fields entry ${index}`);
+  if (fieldsType !== 'FieldsV1') throw new Error(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`);
+  return fieldsV1;
+}
+
+function addEntry(read: ManagedEntry[], entry: ManagedFieldsEntry, fieldsV1: FieldSet | undefined): void {
+  const { operation, apiVersion } = entry as ManagedEntry;
+  const next = managedEntry({ ...(entry as ManagedEntry), operation, apiVersion, fieldsV1: fieldsV1 ?? {} });
+  const same = read.findIndex((candidate) => sameManager(candidate, next));
+  if (same < 0) read.push(next);
+  else read[same] = next;
 }
 
 /** A client asks to forget all managers by sending an empty list, or one empty entry. */

@@ -17,7 +17,7 @@ export function mergeValues(type: ValueType, live: Json, config: Json): Json {
   return config;
 }
 
-function isEmpty(value: Json): boolean {
+export function isEmpty(value: Json): boolean {
   return value === null || (Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0);
 }
 
@@ -42,22 +42,27 @@ function mergeMaps(map: MapType, live: Json, config: Json): Json {
 function mergeLists(list: ListType, live: Json, config: Json): Json {
   if (isEmpty(live)) return config;
   if (isEmpty(config)) return live;
-  const merge = new ListMerge(list, live, config);
-  return merge.run();
+  const merged: Json[] = [];
+  for (const pair of new ListMerge(list, live, config).pairs()) merged.push(mergeValues(list.element, pair.live, pair.config));
+  return merged;
 }
 
-class ListMerge {
-  readonly #list: ListType;
+/** An item of the result: what was there, and what the configuration says of it. */
+interface MergedItem {
+  live: Json;
+  config: Json;
+}
+
+export class ListMerge {
   readonly #live: Json[];
   readonly #liveElements: string[];
   /** Null for items that repeat a step: they cannot be merged with. */
   readonly #liveItems = new Map<string, Json>();
   readonly #configElements: string[];
   readonly #configItems = new Map<string, Json>();
-  readonly #merged: Json[] = [];
+  readonly #pairs: MergedItem[] = [];
 
   constructor(list: ListType, live: Json[], config: Json[]) {
-    this.#list = list;
     this.#live = live;
     this.#liveElements = live.map((item) => itemElement(list, item));
     this.#liveElements.forEach((element, i) => this.#liveItems.set(element, this.#liveItems.has(element) ? null : live[i]));
@@ -65,7 +70,8 @@ class ListMerge {
     this.#configElements.forEach((element, i) => this.#configItems.set(element, config[i]));
   }
 
-  run(): Json[] {
+  /** The items of the result in their order, not merged yet. */
+  pairs(): readonly MergedItem[] {
     const shared = this.#configElements.filter((element) => this.#liveItems.has(element));
     const done = new Set<string>();
     let nextShared = 0;
@@ -88,7 +94,7 @@ class ListMerge {
       }
       if (liveElement !== undefined) {
         if (!this.#configItems.has(liveElement)) {
-          this.#merged.push(this.#live[l]);
+          this.#pairs.push({ live: this.#live[l], config: undefined });
           l++;
           continue;
         }
@@ -100,12 +106,12 @@ class ListMerge {
         if (shared[nextShared] === configElement) nextShared++;
       }
     }
-    return this.#merged;
+    return this.#pairs;
   }
 
   #takeConfig(element: string, done: Set<string>): void {
     done.add(element);
     const live = this.#liveItems.get(element) ?? undefined;
-    this.#merged.push(mergeValues(this.#list.element, live, this.#configItems.get(element)));
+    this.#pairs.push({ live, config: this.#configItems.get(element) });
   }
 }

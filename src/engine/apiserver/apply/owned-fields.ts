@@ -4,7 +4,7 @@ import type { Ignored } from './field-difference.ts';
 import { childrenOf, inOrder, isMember, LEAF, nodeOf, type FieldSet } from './field-set.ts';
 import { itemsByElement } from './list-items.ts';
 import { fieldElement } from './path-element.ts';
-import { sideOf, type MapType, type ValueType } from './value-type.ts';
+import { sideOf, type ListType, type MapType, type ValueType } from './value-type.ts';
 
 type Level = Record<string, FieldSet>;
 
@@ -34,31 +34,36 @@ function below(type: ValueType, value: Json, ignored: Ignored | undefined): { se
 function fieldsOf(map: MapType, value: Record<string, Json>, ignored: Ignored | undefined): Level | undefined {
   let result: Level | undefined;
   for (const name in value) {
-    const skip = ignored?.[name];
-    if (skip === true) continue;
-    const declared = map.field(name);
-    const type = declared?.type ?? map.additional;
-    if (type === undefined) continue;
-    const item = value[name];
-    const { self, level } = below(type, item, skip);
-    const isNullOrEmpty = item === null || (isJsonObject(item) && Object.keys(item).length === 0);
-    const node = nodeOf(self || ((isNullOrEmpty || declared === undefined) && skip === undefined), level && inOrder(level));
-    if (node !== undefined) (result ??= {})[declared?.element ?? fieldElement(name)] = node;
+    const node = statedField(map, name, value[name], ignored?.[name]);
+    if (node !== undefined) (result ??= {})[map.field(name)?.element ?? fieldElement(name)] = node;
   }
   return result;
+}
+
+/** A field and what is stated in it; undefined when nobody can own it. */
+export function statedField(map: MapType, name: string, item: Json, skip: Ignored[string] | undefined): FieldSet | undefined {
+  if (skip === true) return undefined;
+  const declared = map.field(name);
+  const type = declared?.type ?? map.additional;
+  if (type === undefined) return undefined;
+  const { self, level } = below(type, item, skip);
+  const isNullOrEmpty = item === null || (isJsonObject(item) && Object.keys(item).length === 0);
+  return nodeOf(self || ((isNullOrEmpty || declared === undefined) && skip === undefined), level && inOrder(level));
 }
 
 function itemsOf({ list }: ValueType, value: Json[]): Level | undefined {
   let result: Level | undefined;
   for (const [element, items] of itemsByElement(list!, value)) {
     result ??= {};
-    if (items.length > 1) result[element] = LEAF;
-    else {
-      const { level } = below(list!.element, items[0], undefined);
-      result[element] = nodeOf(true, level && inOrder(level))!;
-    }
+    result[element] = items.length > 1 ? LEAF : statedItem(list!, items[0]);
   }
   return result;
+}
+
+/** An item of a list and what is stated in it. */
+export function statedItem(list: ListType, item: Json): FieldSet {
+  const { level } = below(list.element, item, undefined);
+  return nodeOf(true, level && inOrder(level))!;
 }
 
 /**
@@ -71,15 +76,19 @@ export function withNamedFields(set: FieldSet | undefined, type: ValueType | und
   for (const element in set) {
     if (element === '.') continue;
     const node = set[element];
-    const children = childrenOf(node);
-    const { inner, declared } = typeBelow(type, element);
-    const member = isMember(node) || (declared && children !== undefined);
-    result[element] = nodeOf(member, withNamedFields(children, inner))!;
+    result[element] = namedNode(element, node, type);
   }
   return result;
 }
 
-function typeBelow(type: ValueType | undefined, element: string): { inner?: ValueType; declared: boolean } {
+export function namedNode(element: string, node: FieldSet, type: ValueType | undefined): FieldSet {
+  const children = childrenOf(node);
+  const { inner, declared } = typeBelow(type, element);
+  const member = isMember(node) || (declared && children !== undefined);
+  return nodeOf(member, withNamedFields(children, inner))!;
+}
+
+export function typeBelow(type: ValueType | undefined, element: string): { inner?: ValueType; declared: boolean } {
   if (element.startsWith('f:') && type?.map) {
     const field = type.map.field(element.slice(2));
     return { inner: field?.type ?? type.map.additional, declared: field !== undefined };

@@ -1,8 +1,9 @@
 import type { Json } from '../../../kube/object.ts';
 import type { Sliced } from '../schema/slices.ts';
-import { difference, intersection, union, type FieldSet } from './field-set.ts';
-import { statedFields, withNamedFields } from './owned-fields.ts';
-import { removeFields } from './remove-fields.ts';
+import type { FieldSet } from './field-set.ts';
+import { difference, intersection, union } from './large/field-sets.ts';
+import { statedFields, withNamedFields } from './large/owned-fields.ts';
+import { removeFields } from './large/values.ts';
 import type { ValueType } from './value-type.ts';
 
 /**
@@ -12,25 +13,18 @@ import type { ValueType } from './value-type.ts';
  */
 export function* pruneUnowned(type: ValueType, merged: Json, last: FieldSet | undefined, owned: readonly FieldSet[]): Sliced<Json> {
   if (last === undefined) return merged;
-  const lastFields = withNamedFields(last, type);
-  yield;
-  const bare = removeFields(type, merged, lastFields);
-  yield;
-  const mergedFields = withNamedFields(statedFields(type, merged), type);
-  yield;
+  const lastFields = yield* withNamedFields(last, type);
+  const bare = yield* removeFields(type, merged, lastFields);
+  const mergedFields = yield* fieldsOf(type, merged);
   let wanted: FieldSet | undefined;
-  for (const set of owned) {
-    wanted = union(wanted, set);
-    yield;
-  }
-  const kept = union(fieldsOf(type, bare), withNamedFields(wanted, type));
-  yield;
-  const restored = removeFields(type, merged, difference(mergedFields, kept));
-  yield;
+  for (const set of owned) wanted = yield* union(wanted, set);
+  const kept = yield* union(yield* fieldsOf(type, bare), yield* withNamedFields(wanted, type));
+  const restored = yield* removeFields(type, merged, yield* difference(mergedFields, kept));
+  const gone = yield* difference(mergedFields, yield* fieldsOf(type, restored));
   // What was in nobody's set before (the applier's included) is not this apply's to remove.
-  return removeFields(type, merged, intersection(difference(mergedFields, fieldsOf(type, restored)), lastFields));
+  return yield* removeFields(type, merged, yield* intersection(gone, lastFields));
 }
 
-function fieldsOf(type: ValueType, value: Json): FieldSet | undefined {
-  return withNamedFields(statedFields(type, value), type);
+function* fieldsOf(type: ValueType, value: Json): Sliced<FieldSet | undefined> {
+  return yield* withNamedFields(yield* statedFields(type, value), type);
 }

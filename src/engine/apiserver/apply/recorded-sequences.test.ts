@@ -35,14 +35,7 @@ const read = (name: string): Json => JSON.parse(readFileSync(new URL(`./testing/
 function run(live: KubeObject | undefined, step: Step, resource: Resource): KubeObject {
   const { manager, force, subresource = '' } = step;
   if (step.operation === 'apply') {
-    return applyConfiguration(live, step.object, {
-      manager,
-      force,
-      resource,
-      subresource,
-      now: T0,
-      decode: (object: KubeObject) => object,
-    });
+    return applyConfiguration(live, step.object, { manager, force, resource, subresource, now: T0 }, (object: KubeObject) => object);
   }
   const next = structuredClone(step.object);
   trackUpdate(live, next, { manager, resource, subresource, now: T0 });

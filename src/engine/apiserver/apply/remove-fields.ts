@@ -46,7 +46,7 @@ function fromList(list: ListType, value: Json[], set: FieldSet): Json {
   return kept.length > 0 ? kept : null;
 }
 
-function nodeFor(list: ListType, item: Json, set: FieldSet): FieldSet | undefined {
+export function nodeFor(list: ListType, item: Json, set: FieldSet): FieldSet | undefined {
   const element = elementOrNone(list, item);
   return element === undefined ? undefined : set[element];
 }

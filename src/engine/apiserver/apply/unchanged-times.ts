@@ -1,3 +1,4 @@
+import { equalInSlices, type Sliced } from '../../../kube/json-slices.ts';
 import { deepEqual } from '../../../kube/json-value.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 
@@ -11,6 +12,15 @@ export function keepTimesIfUnchanged(old: KubeObject, next: KubeObject): void {
   if (after.every((entry, i) => entry.time === before[i].time)) return;
   if (!after.every((entry, i) => deepEqual({ ...entry, time: before[i].time }, before[i]))) return;
   if (deepEqual(withoutServersPart(old), withoutServersPart(next))) next.metadata.managedFields = before;
+}
+
+/** The same with pauses, for objects of thousands of fields. */
+export function* keepTimesIfUnchangedInSlices(old: KubeObject, next: KubeObject): Sliced<void> {
+  const [before, after] = [old.metadata.managedFields, next.metadata.managedFields];
+  if (!before || !after || before === after || before.length !== after.length) return;
+  if (after.every((entry, i) => entry.time === before[i].time)) return;
+  for (const [i, entry] of after.entries()) if (!(yield* equalInSlices({ ...entry, time: before[i].time }, before[i]))) return;
+  if (yield* equalInSlices(withoutServersPart(old), withoutServersPart(next))) next.metadata.managedFields = before;
 }
 
 function withoutServersPart({ metadata, ...rest }: KubeObject): unknown {

@@ -56,8 +56,17 @@ export class ObjectCache {
     return JSON.parse(decoder.decode(entry.bytes)) as KubeObject;
   }
 
+  /** The object if it need not be parsed. */
+  cached(entry: Entry): KubeObject | undefined {
+    return (entry.attachment as KnownObject | undefined)?.object;
+  }
+
   #parse(entry: Entry): KubeObject {
-    const object = JSON.parse(decoder.decode(entry.bytes)) as KubeObject;
+    return this.remember(entry, JSON.parse(decoder.decode(entry.bytes)) as KubeObject);
+  }
+
+  /** Keeps what somebody else made of the entry's bytes. */
+  remember(entry: Entry, object: KubeObject): KubeObject {
     const known = (entry.attachment as KnownObject | undefined) ?? { labels: object.metadata.labels };
     known.object = object;
     entry.attachment = known;

@@ -1,7 +1,7 @@
 import { turns } from '../../../lib/turn-queue.ts';
 import { runInSlices, type Sliced } from './slices.ts';
 
-const BRIEF_MS = 4;
+const BRIEF_MS = 2;
 
 /**
  * Drives work that is usually over at once: the result itself when it is, a promise when the event loop has to be given back in

@@ -7,8 +7,8 @@ import { turns } from '../../../lib/turn-queue.ts';
  */
 export type Sliced<T> = Generator<void, T, void>;
 
-/** Steps between two pauses: some hundred microseconds of work. */
-const SLICE = 2048;
+/** Steps between two pauses: some hundred microseconds of work, up to a millisecond where a step is a look at a schema. */
+const SLICE = 512;
 
 /** More than any honest object needs: as many values as a body may hold, against a schema that looks at each of them a hundred times. */
 const MOST_STEPS = 10_000_000;
@@ -55,7 +55,7 @@ export const eventLoopClock: SliceClock = {
 };
 
 /** Drives `work` in slices of at most about `sliceMs`, giving way in between. */
-export async function runInSlices<T>(work: Sliced<T>, clock: SliceClock = eventLoopClock, sliceMs = 4): Promise<T> {
+export async function runInSlices<T>(work: Sliced<T>, clock: SliceClock = eventLoopClock, sliceMs = 2): Promise<T> {
   let started = clock.now();
   for (;;) {
     const step = work.next();

@@ -6,8 +6,8 @@ const padding = ' '.repeat(20_000);
 
 describe('measureJson', () => {
   it.each([
-    { name: 'a long text is one value', text: JSON.stringify({ a: '{[,'.repeat(50_000) }), large: false },
-    { name: 'a text of a quarter megabyte is large', text: JSON.stringify({ a: 'x'.repeat(300_000) }), large: true },
+    { name: 'a long text is one value', text: JSON.stringify({ a: '{[,'.repeat(20_000) }), large: false },
+    { name: 'a text of a tenth of a megabyte is large', text: JSON.stringify({ a: 'x'.repeat(100_000) }), large: true },
     { name: 'thousands of values are large', text: JSON.stringify(Array(3000).fill('some text')), large: true },
     { name: 'quotes and backslashes inside texts', text: JSON.stringify({ a: '\\"'.repeat(9000) }), large: true },
     { name: 'text that is no JSON is left to the parser', text: `}}}]]]"${padding}`, large: false },
@@ -25,7 +25,7 @@ describe('measureJson', () => {
   });
 
   it('sees a text that is cut by a slice as one', async () => {
-    const text = JSON.stringify({ a: `${'x'.repeat(256 * 1024 - 7)}\\",[[[[`, b: '['.repeat(2000) });
+    const text = JSON.stringify({ a: `${'x'.repeat(128 * 1024 - 7)}\\",[[[[`, b: '['.repeat(2000) });
     expect(await measureJson(bytes(text), 10)).toBe(true);
   });
 });

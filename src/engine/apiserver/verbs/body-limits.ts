@@ -13,16 +13,22 @@ export const SLICED_VALUE_LIMIT = 60_000;
 const MAX_DEPTH = 1000;
 /** Below this not even the densest text holds enough values to be noticed; above it a write gets a turn of its own. */
 export const UNMEASURED_BYTES = 16 * 1024;
-const SLICE_BYTES = 256 * 1024;
+const SLICE_BYTES = 128 * 1024;
 /** Escape sequences cost a fraction of a value each. */
 const ESCAPES_PER_VALUE = 8;
 /** From here on a write gives way to others between its steps. */
-const NOTICEABLE_VALUES = 2000;
-export const NOTICEABLE_BYTES = 256 * 1024;
+export const NOTICEABLE_VALUES = 1000;
+export const NOTICEABLE_BYTES = 64 * 1024;
 
 /** Lets everybody else have a turn. */
 export function breathe(): Promise<void> {
   return turns.pause();
+}
+
+/** The same on the way of a promise. */
+export async function afterBreath<T>(value: T): Promise<T> {
+  await breathe();
+  return value;
 }
 
 /** Walks JSON text without building anything, as far as needed to know what it would cost. Good and bad text are the same to it. */

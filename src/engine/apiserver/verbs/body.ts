@@ -1,13 +1,18 @@
 import { toApiVersion, type Json, type KubeObject } from '../../../kube/object.ts';
 import { badRequestError, failure } from '../../../kube/status.ts';
+import { parseStrictInSlices } from '../../../kube/json-parse-slices.ts';
+import { copyInSlices, weigh } from '../../../kube/json-slices.ts';
+import { deepCopy } from '../../../kube/json-value.ts';
 import { JsonSyntaxError, parseStrict } from '../../../kube/strict-json.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
+import { runInSlices } from '../schema/slices.ts';
 import {
   breathe,
   LISTING_VALUE_LIMIT,
   measureJson,
   measureValue,
+  NOTICEABLE_VALUES,
   UNMEASURED_BYTES,
   SLICED_VALUE_LIMIT,
   VALUE_LIMIT,
@@ -35,7 +40,7 @@ export async function readBody(request: ApiRequest, resource?: Resource): Promis
     );
   }
   const body = await request.body.read();
-  if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
+  if ('value' in body) return ownValue(body.value, request);
   if (type === PROTOBUF) {
     const { decodeProtobuf } = await import('../protobuf/decode.ts');
     const limit = valueLimit(resource);
@@ -44,6 +49,13 @@ export async function readBody(request: ApiRequest, resource?: Resource): Promis
     return { value, duplicates: [] };
   }
   return type === 'application/yaml' ? parseYaml(body.bytes, request, resource) : parseJson(body.bytes, request, resource);
+}
+
+/** A private copy of what a client in this process sent. */
+export function ownValue(value: Json, request: ApiRequest): ParsedBody | Promise<ParsedBody> {
+  if (weigh(value, NOTICEABLE_VALUES) <= NOTICEABLE_VALUES) return { value: deepCopy(value), duplicates: [] };
+  request.large = true;
+  return runInSlices(copyInSlices(value)).then((copy) => ({ value: copy, duplicates: [] }));
 }
 
 /** How many values an object of a resource may hold. */
@@ -70,8 +82,12 @@ export async function parseJson(
     await breathe();
   }
   const duplicates: string[] = [];
+  const onDuplicate = (path: string): void => void duplicates.push(`duplicate field "${path}"`);
   try {
-    return { value: parseStrict(bytes, { onDuplicate: (path) => duplicates.push(`duplicate field "${path}"`) }), duplicates };
+    const value: Json = request.large
+      ? await runInSlices(parseStrictInSlices(bytes, { onDuplicate }))
+      : parseStrict(bytes, { onDuplicate });
+    return { value, duplicates };
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw badRequestError(`couldn't get version/kind; json parse error: ${error.message}`);
@@ -115,6 +131,12 @@ export function decodeBody(
       .then(() => decodeLarge(object, resource.version, collect))
       .then(finish);
   return finish(resource.strategy.decode(object, resource.version, collect));
+}
+
+/** What mutating admission made of an object, in its canonical form again. */
+export function decodeAdmitted(resource: Resource, object: KubeObject, large: boolean): KubeObject | Promise<KubeObject> {
+  const { decodeLarge } = resource.strategy;
+  return large && decodeLarge !== undefined ? decodeLarge(object, resource.version) : resource.strategy.decode(object, resource.version);
 }
 
 /** A hundred unknown fields tell as much as a hundred thousand. */

@@ -7,16 +7,17 @@ import type { Entry } from '../../store/store.ts';
 import type { AdmissionRequest } from '../admission/admission.ts';
 import { refuseAbsentOrLeaving } from '../admission/namespace-lifecycle.ts';
 import { restoreManagedFields } from '../apply/after-admission.ts';
-import { trackUpdate } from '../apply/track-update.ts';
+import { trackUpdate, trackUpdateInSlices, type TrackOptions } from '../apply/track-update.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import { objectResponse } from '../chain/request.ts';
 import { storageKey } from '../registry/keys.ts';
 import type { Resource, WriteContext } from '../registry/resource.ts';
+import { runInSlices } from '../schema/slices.ts';
 import { admissionRequest } from './admit.ts';
-import { breathe } from './body-limits.ts';
-import { decodeBody, readBody } from './body.ts';
+import { afterBreath, breathe } from './body-limits.ts';
+import { decodeAdmitted, decodeBody, readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
-import { isConflict, persist, toStored } from './persist.ts';
+import { encodeInSlices, isConflict, persist, toStored } from './persist.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
 import { canonical, fitNamespace, wipeSystemFields } from './system-fields.ts';
 import { fieldManagerOf, isDryRun, writeOptions, type ParsedWriteOptions } from './write-options.ts';
@@ -33,12 +34,9 @@ export async function create(core: ServerCore, resource: Resource, request: ApiR
   if (request.large) await breathe();
   wipeSystemFields(object.metadata);
   fitNamespace(resource, object, request.info.namespace);
-  trackUpdate(undefined, object, {
-    manager: fieldManagerOf(options, request),
-    resource,
-    subresource: '',
-    now: core.now,
-  });
+  const track: TrackOptions = { manager: fieldManagerOf(options, request), resource, subresource: '', now: core.now };
+  if (request.large) await runInSlices(trackUpdateInSlices(undefined, object, track));
+  else trackUpdate(undefined, object, track);
   const created = await createObject(core, resource, request, object, options);
   return 'entry' in created ? entryResponse(201, created.entry, presenter) : objectResponse(201, created.object);
 }
@@ -69,7 +67,7 @@ export async function createObject(
     if (mutating !== undefined) await mutating;
     let object = admission.object!;
     if (object !== draft) {
-      object = resource.strategy.decode(object, resource.version);
+      object = await decodeAdmitted(resource, object, request.large === true);
       restoreManagedFields(object, draft.metadata.managedFields, admission.warn);
     }
     if (request.large) await breathe();
@@ -83,7 +81,7 @@ export async function createObject(
     if (object.metadata.resourceVersion) {
       throw failure('', 'resourceVersion should not be set on objects to be created', undefined, 500);
     }
-    return await store(core, resource, admission, generated);
+    return await store(core, resource, admission, { generated, large: request.large === true });
   } catch (error) {
     core.admission.abandon(admission);
     throw error;
@@ -110,7 +108,7 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, obje
   const { strategy } = resource;
   const inSlices = strategy.validateLarge !== undefined && (request.large || resource.strategicMerge === false);
   const found = inSlices ? strategy.validateLarge!(object, undefined, context) : strategy.validateCreate(object, context);
-  if (found instanceof Promise) return found.then(finish).then(breathe);
+  if (found instanceof Promise) return found.then(afterBreath).then(finish).then(breathe);
   finish(found);
   return request.large ? breathe() : undefined;
 }
@@ -119,7 +117,7 @@ async function store(
   core: ServerCore,
   resource: Resource,
   admission: AdmissionRequest,
-  generated: boolean,
+  { generated, large }: { generated: boolean; large: boolean },
 ): Promise<{ entry: Entry } | { object: KubeObject }> {
   const object = admission.object!;
   const namespace = object.metadata.namespace ?? '';
@@ -134,9 +132,10 @@ async function store(
     }
     const converting = toStored(resource, object);
     const stored = converting instanceof Promise ? await converting : converting;
+    const encoded = large ? await encodeInSlices(stored) : undefined;
     if (resource.namespaced) refuseLateForNamespace(core, admission);
     try {
-      return { entry: await persist(core, resource, key, undefined, stored) };
+      return { entry: await persist(core, resource, key, undefined, stored, encoded) };
     } catch (error) {
       if (!isConflict(error)) throw error;
       if (!generated || attempt >= NAME_ATTEMPTS) throw alreadyExistsError(resource, name);

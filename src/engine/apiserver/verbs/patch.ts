@@ -1,15 +1,16 @@
 import { applyJsonPatch, jsonPatchSteps } from '../../../kube/json-patch.ts';
-import { applyMergePatch } from '../../../kube/merge-patch.ts';
+import { countInSlices } from '../../../kube/json-slices.ts';
+import { applyMergePatch, mergePatchSteps } from '../../../kube/merge-patch.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError, failure } from '../../../kube/status.ts';
-import { applyStrategicMergePatch } from '../../../kube/strategic-merge-patch.ts';
+import { applyStrategicMergePatch, strategicMergeSteps } from '../../../kube/strategic-merge-patch.ts';
 import { applyConfiguration, applySteps, type ApplyOptions } from '../apply/apply.ts';
-import { trackUpdate } from '../apply/track-update.ts';
+import { trackUpdate, trackUpdateInSlices, type TrackOptions } from '../apply/track-update.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
-import { runInSlices } from '../schema/slices.ts';
-import { breathe, countValues, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT, tooManyValues } from './body-limits.ts';
-import { decodeBody, mediaType, parseJson, parseYaml, valueLimit, type ParsedBody } from './body.ts';
+import { runInSlices, type Sliced } from '../schema/slices.ts';
+import { breathe, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT, tooManyValues } from './body-limits.ts';
+import { decodeAdmitted, decodeBody, mediaType, ownValue, parseJson, parseYaml, valueLimit, type ParsedBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { patchFailure } from './patch-failure.ts';
@@ -49,15 +50,18 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
     subresource,
     retryOnConflict: true,
     change: (old) => {
-      const applied = applyPatch(resource, request, type, old, body.value);
-      const track = (draft: KubeObject): KubeObject => {
-        trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
-        return draft;
-      };
+      const track: TrackOptions = { manager, resource, subresource, now: core.now };
       const parts = (patched: Json): Patched => ({ patched, body, type, options });
-      if (applied instanceof Promise) return applied.then((patched) => decodeLargePatched(resource, request, parts(patched))).then(track);
-      if (request.large) return decodeLargePatched(resource, request, parts(applied)).then(track);
-      return track(decodePatched(resource, request, parts(applied)) as KubeObject);
+      request.large ||= type === JSON_PATCH && isLongWork(body.value);
+      if (request.large) {
+        return runInSlices(patchSteps(resource, type, old, body.value))
+          .then((patched) => decodeLargePatched(resource, request, parts(patched)))
+          .then((draft) => runInSlices(trackUpdateInSlices(old, draft, track)).then(() => draft));
+      }
+      const patched: Json = applyPatch(resource, type, old, body.value);
+      const draft = decodePatched(resource, request, parts(patched)) as KubeObject;
+      trackUpdate(old, draft, track);
+      return draft;
     },
   });
   return updatedResponse(core, resource, request, updated);
@@ -65,7 +69,7 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
 
 async function readPatch(request: ApiRequest, resource: Resource, type: string): Promise<ParsedBody> {
   const body = await request.body.read();
-  if ('value' in body) return { value: structuredClone(body.value), duplicates: [] };
+  if ('value' in body) return ownValue(body.value, request);
   if (type !== APPLY_PATCH) return parseJson(body.bytes, request, resource, type === JSON_PATCH ? PATCH_VALUE_LIMIT : undefined);
   // Most clients send JSON under the YAML media type; it parses an order of magnitude faster.
   if (body.bytes[0] !== 0x7b) return parseYaml(body.bytes, request, resource);
@@ -73,23 +77,35 @@ async function readPatch(request: ApiRequest, resource: Resource, type: string):
   return parsed.duplicates.length === 0 ? parsed : parseYaml(body.bytes, request, resource);
 }
 
-/** The patched object, or a promise of it when that takes long. */
-function applyPatch(resource: Resource, request: ApiRequest, type: string, old: KubeObject, patchValue: Json): Json {
+function applyPatch(resource: Resource, type: string, old: KubeObject, patchValue: Json): Json {
   switch (type) {
     case JSON_PATCH:
-      if (!isLongWork(patchValue)) return applyJsonPatch(old, patchValue);
-      request.large = true;
-      return runInSlices(jsonPatchSteps(old, patchValue));
+      return applyJsonPatch(old, patchValue);
     case MERGE_PATCH:
-      if (patchValue === null || typeof patchValue !== 'object' || Array.isArray(patchValue)) {
-        throw badRequestError(
-          `error decoding patch: json: cannot unmarshal ${Array.isArray(patchValue) ? 'array' : typeof patchValue} into Go value of type map[string]interface {}`,
-        );
-      }
+      refuseUnlessObject(patchValue);
       return applyMergePatch(old, patchValue);
     default:
       return applyStrategicMergePatch(old, patchValue, resource.schema, resource.resolve);
   }
+}
+
+/** The same with pauses. */
+function* patchSteps(resource: Resource, type: string, old: KubeObject, patchValue: Json): Sliced<Json> {
+  switch (type) {
+    case JSON_PATCH:
+      return yield* jsonPatchSteps(old, patchValue);
+    case MERGE_PATCH:
+      refuseUnlessObject(patchValue);
+      return yield* mergePatchSteps(old, patchValue);
+    default:
+      return yield* strategicMergeSteps(old, patchValue, resource.schema, resource.resolve);
+  }
+}
+
+function refuseUnlessObject(patch: Json): void {
+  if (patch !== null && typeof patch === 'object' && !Array.isArray(patch)) return;
+  const kind = Array.isArray(patch) ? 'array' : typeof patch;
+  throw badRequestError(`error decoding patch: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`);
 }
 
 /** Few operations cost what they say; copies multiply. */
@@ -122,7 +138,7 @@ function decodePatched(resource: Resource, request: ApiRequest, parts: Patched):
 
 async function decodeLargePatched(resource: Resource, request: ApiRequest, parts: Patched): Promise<KubeObject> {
   await breathe();
-  refuseGrowth(resource, parts.patched);
+  await refuseGrowth(resource, parts.patched);
   let draft: KubeObject;
   try {
     draft = await decodePatched(resource, request, parts);
@@ -134,10 +150,10 @@ async function decodeLargePatched(resource: Resource, request: ApiRequest, parts
 }
 
 /** Patches add up: what they made is held to the limit of a body. Who owns what is not the client's to send. */
-function refuseGrowth(resource: Resource, object: Json): void {
+async function refuseGrowth(resource: Resource, object: Json): Promise<void> {
   const limit = valueLimit(resource);
-  const managed = countValues(object.metadata?.managedFields, 10 * limit);
-  if (countValues(object, limit + managed) > limit + managed) throw tooManyValues(limit);
+  const managed = await runInSlices(countInSlices(object.metadata?.managedFields, 10 * limit));
+  if ((await runInSlices(countInSlices(object, limit + managed))) > limit + managed) throw tooManyValues(limit);
 }
 
 function decodingFailure(error: unknown, { patched, body, type }: Patched): unknown {
@@ -160,16 +176,16 @@ async function apply(
       resource,
       subresource,
       now: core.now,
-      decode: (object) => resource.strategy.decode(object, resource.version),
     };
     const finish = (applied: KubeObject): KubeObject => {
       reportRepeatedKeys(request, body, options);
       return applied;
     };
-    if (!request.large) return finish(applyConfiguration(live, config, how));
-    return runInSlices(applySteps(live, config, how)).then(async (applied) => {
-      await breathe();
-      refuseGrowth(resource, applied);
+    if (!request.large)
+      return finish(applyConfiguration(live, config, how, (object) => resource.strategy.decode(object, resource.version)));
+    return runInSlices(applySteps(live, config, how)).then(async (draft) => {
+      const applied = draft.finish(draft.unchanged ? draft.object : await decodeAdmitted(resource, draft.object, true));
+      await refuseGrowth(resource, applied);
       return finish(applied);
     });
   };

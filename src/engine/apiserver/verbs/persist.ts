@@ -1,8 +1,10 @@
+import { stringifyInSlices } from '../../../kube/json-slices.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { failure } from '../../../kube/status.ts';
 import { StoreError, type Entry } from '../../store/store.ts';
 import { encodeJson } from '../encoding/json.ts';
 import type { Resource } from '../registry/resource.ts';
+import { runInSlices } from '../schema/slices.ts';
 import type { ServerCore } from './core.ts';
 import { canonical } from './system-fields.ts';
 
@@ -97,6 +99,20 @@ export function encodeIfChanged(entry: Entry, stored: KubeObject): Encoded | und
   const text = JSON.stringify(stored);
   const same = Buffer.byteLength(text) === entry.bytes.byteLength && Buffer.compare(encodeJson(text), entry.bytes) === 0;
   return same ? undefined : { text, revision };
+}
+
+/** The text of a large object that is about to be stored, made with pauses. */
+export async function encodeInSlices(stored: KubeObject): Promise<Encoded> {
+  const revision = stored.metadata.resourceVersion ?? '';
+  return { text: await runInSlices(stringifyInSlices(stored)), revision };
+}
+
+/** `encodeIfChanged` with pauses, for a large object. */
+export async function encodeLargeIfChanged(entry: Entry, stored: KubeObject): Promise<Encoded | undefined> {
+  stored.metadata.resourceVersion = String(entry.revision);
+  const encoded = await encodeInSlices(stored);
+  const same = Buffer.byteLength(encoded.text) === entry.bytes.byteLength && Buffer.compare(encodeJson(encoded.text), entry.bytes) === 0;
+  return same ? undefined : encoded;
 }
 
 /** The same text with the revision that the write got: cheaper than encoding the object again. */

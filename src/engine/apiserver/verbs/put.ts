@@ -1,6 +1,10 @@
-import { trackUpdate } from '../apply/track-update.ts';
+import { copyInSlices } from '../../../kube/json-slices.ts';
+import { deepCopy } from '../../../kube/json-value.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import { trackUpdate, trackUpdateInSlices } from '../apply/track-update.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
+import { runInSlices } from '../schema/slices.ts';
 import { breathe } from './body-limits.ts';
 import { decodeBody, readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
@@ -19,13 +23,20 @@ export async function put(core: ServerCore, resource: Resource, request: ApiRequ
   if (request.large) await breathe();
   fitToPath(resource, request, object);
   const manager = fieldManagerOf(options, request);
+  const trackLarge = async (old: KubeObject): Promise<KubeObject> => {
+    const draft: KubeObject = object.metadata.resourceVersion ? object : await runInSlices(copyInSlices(object));
+    draft.metadata.managedFields ??= old.metadata.managedFields;
+    await runInSlices(trackUpdateInSlices(old, draft, { manager, resource, subresource, now: core.now }));
+    return draft;
+  };
   const updated = await updateObject(core, resource, request, {
     options,
     subresource,
     retryOnConflict: !object.metadata.resourceVersion,
     change: (old) => {
+      if (request.large) return trackLarge(old);
       // Only an update without a resourceVersion may be done again; that one must not see what this attempt made of the object.
-      const draft = object.metadata.resourceVersion ? object : structuredClone(object);
+      const draft = object.metadata.resourceVersion ? object : deepCopy(object);
       draft.metadata.managedFields ??= old.metadata.managedFields;
       trackUpdate(old, draft, { manager, resource, subresource, now: core.now });
       return draft;

@@ -1,4 +1,6 @@
 import { invalid, type FieldError } from '../../../kube/field-error.ts';
+import { parseStrictInSlices } from '../../../kube/json-parse-slices.ts';
+import { copyInSlices } from '../../../kube/json-slices.ts';
 import { NAME_RULES, validateObjectMeta, validateObjectMetaUpdate } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import {
@@ -11,15 +13,17 @@ import {
 } from '../../../kube/status.ts';
 import type { Entry } from '../../store/store.ts';
 import { restoreManagedFields } from '../apply/after-admission.ts';
-import { keepTimesIfUnchanged } from '../apply/unchanged-times.ts';
+import { keepTimesIfUnchanged, keepTimesIfUnchangedInSlices } from '../apply/unchanged-times.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import { isRemovable } from '../registry/deletion-rules.ts';
 import { storageKey } from '../registry/keys.ts';
 import type { Resource, WriteContext } from '../registry/resource.ts';
+import { runInSlices } from '../schema/slices.ts';
 import { admissionRequest } from './admit.ts';
-import { breathe, NOTICEABLE_BYTES } from './body-limits.ts';
+import { afterBreath, breathe, NOTICEABLE_BYTES } from './body-limits.ts';
+import { decodeAdmitted } from './body.ts';
 import type { ServerCore } from './core.ts';
-import { acknowledge, encodeIfChanged, isConflict, persist, persistRemoval, toStored } from './persist.ts';
+import { acknowledge, encodeIfChanged, encodeLargeIfChanged, isConflict, persist, persistRemoval, toStored } from './persist.ts';
 import { canonical, fitNamespace, keepSystemFields } from './system-fields.ts';
 import { isDryRun, type ParsedWriteOptions } from './write-options.ts';
 
@@ -71,7 +75,7 @@ async function attemptUpdate(
   const { options, subresource } = update;
   const dryRun = isDryRun(options);
   request.large ||= entry.bytes.byteLength > NOTICEABLE_BYTES;
-  const oldOrPromise = servedObject(core, resource, entry);
+  const oldOrPromise = request.large ? servedLargeObject(core, resource, entry) : servedObject(core, resource, entry);
   const old = oldOrPromise instanceof Promise ? await oldOrPromise : oldOrPromise;
   const changed = update.change(old);
   const wanted = changed instanceof Promise ? await changed : changed;
@@ -93,7 +97,7 @@ async function attemptUpdate(
     if (mutating !== undefined) await mutating;
     let next = admission.object!;
     if (next !== wanted) {
-      next = resource.strategy.decode(next, resource.version);
+      next = await decodeAdmitted(resource, next, request.large === true);
       restoreManagedFields(next, wanted.metadata.managedFields, admission.warn);
     }
     // Scale is a view of the object itself: for the kind, writing it is writing the object.
@@ -103,8 +107,8 @@ async function attemptUpdate(
     admission.object = next;
     const validating = core.admission.validate(admission);
     if (validating !== undefined) await validating;
-    keepTimesIfUnchanged(old, next);
-    if (request.large) await breathe();
+    if (request.large) await runInSlices(keepTimesIfUnchangedInSlices(old, next));
+    else keepTimesIfUnchanged(old, next);
     return await write(core, resource, key, entry, next, { dryRun, large: request.large === true });
   } catch (error) {
     core.admission.abandon(admission);
@@ -115,6 +119,11 @@ async function attemptUpdate(
 export function servedObject(core: ServerCore, resource: Resource, entry: Entry): KubeObject | Promise<KubeObject> {
   const object = core.cache.object(entry);
   return resource.fromStorage === undefined ? object : resource.fromStorage(structuredClone(object));
+}
+
+async function servedLargeObject(core: ServerCore, resource: Resource, entry: Entry): Promise<KubeObject> {
+  const object = core.cache.cached(entry) ?? core.cache.remember(entry, await runInSlices(parseStrictInSlices(entry.bytes)));
+  return resource.fromStorage === undefined ? object : resource.fromStorage(await runInSlices(copyInSlices(object)));
 }
 
 /** The object that is written must be the one that the path names. */
@@ -180,7 +189,7 @@ function prepare(
   const { strategy } = resource;
   const inSlices = strategy.validateLarge !== undefined && (request.large || resource.strategicMerge === false);
   const found = inSlices ? strategy.validateLarge!(next, old, context) : strategy.validateUpdate(next, old, context);
-  if (found instanceof Promise) return found.then(finish).then(breathe);
+  if (found instanceof Promise) return found.then(afterBreath).then(finish).then(breathe);
   finish(found);
   return request.large ? breathe() : undefined;
 }
@@ -200,7 +209,7 @@ async function write(
     return { entry: await persistRemoval(core, resource, key, entry, stored) };
   }
   // The version this write would repeat may itself still wait for its commit.
-  const encoded = encodeIfChanged(entry, stored);
+  const encoded = large ? await encodeLargeIfChanged(entry, stored) : encodeIfChanged(entry, stored);
   if (encoded === undefined) return { entry: await acknowledge(core, resource, entry) };
   if (dryRun) return { object: canonical(next) };
   if (large) await breathe();

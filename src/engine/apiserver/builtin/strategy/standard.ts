@@ -1,10 +1,12 @@
+import type { FieldError } from '../../../../kube/field-error.ts';
 import { semanticEqual } from '../../../../kube/json-value.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Strategy, WriteContext } from '../../registry/resource.ts';
+import { runInSlices } from '../../schema/slices.ts';
 import { checkCel } from '../../admission/policy/check-cel.ts';
 import { validateBuiltin, warnings } from '../../validation/index.ts';
 import type { DecodeObject, ObjectDecoder } from '../decode/decode.ts';
-import { withoutNulls } from './without-nulls.ts';
+import { withoutNulls, withoutNullsInSlices } from './without-nulls.ts';
 
 type Prepare = (object: Json, old: Json, context: WriteContext) => void;
 
@@ -51,6 +53,7 @@ export function standardStrategy(options: StandardOptions): Strategy {
     validateCreate: (object, { subresource }) => validateBuiltin(kind, withoutNulls(object), undefined, { subresource, checkCel }),
     validateUpdate: (object, old, { subresource }) =>
       validateBuiltin(kind, withoutNulls(object), withoutNulls(old), { subresource, checkCel }),
+    validateLarge: (object, old, { subresource }) => validateLarge(kind, object, old, subresource),
     warnings: (object, old) => warnings(kind, object, old),
     allowCreateOnUpdate: behaviour.allowCreateOnUpdate ?? false,
     allowUnconditionalUpdate: behaviour.allowUnconditionalUpdate ?? true,
@@ -60,6 +63,17 @@ export function standardStrategy(options: StandardOptions): Strategy {
   if (behaviour.gracePeriod) strategy.gracePeriod = behaviour.gracePeriod;
   if (behaviour.defaultPropagation) strategy.defaultPropagation = behaviour.defaultPropagation;
   return strategy;
+}
+
+async function validateLarge(
+  kind: StandardOptions['kind'],
+  object: KubeObject,
+  old: KubeObject | undefined,
+  subresource: string,
+): Promise<FieldError[]> {
+  const next: KubeObject = await runInSlices(withoutNullsInSlices(object));
+  const before: KubeObject | undefined = await runInSlices(withoutNullsInSlices(old));
+  return validateBuiltin(kind, next, before, { subresource, checkCel });
 }
 
 function prepareCreate({ behaviour, hasStatus, decoder: { decode } }: StandardOptions, object: KubeObject, context: WriteContext): void {

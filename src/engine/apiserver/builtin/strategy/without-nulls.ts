@@ -1,3 +1,4 @@
+import { isHeavy, Steps, type Sliced } from '../../../../kube/json-slices.ts';
 import type { Json } from '../../../../kube/object.ts';
 
 /**
@@ -8,6 +9,23 @@ export function withoutNulls<T>(value: T): T;
 export function withoutNulls(value: Json): Json {
   if (typeof value !== 'object' || value === null) return value;
   return Array.isArray(value) ? itemsWithoutNulls(value) : fieldsWithoutNulls(value);
+}
+
+/** The same with pauses, for objects of thousands of fields. */
+export function* withoutNullsInSlices(value: Json): Sliced<Json> {
+  if (!isHeavy(value)) return withoutNulls(value);
+  const steps = new Steps();
+  let copy: Json;
+  for (const key in value) {
+    const item: Json = value[key];
+    if (steps.due(item)) yield;
+    const kept: Json = steps.heavy ? yield* withoutNullsInSlices(item) : withoutNulls(item);
+    if (kept === item && (item !== null || Array.isArray(value))) continue;
+    copy ??= Array.isArray(value) ? [...value] : { ...value };
+    if (item === null) delete copy[key];
+    else copy[key] = kept;
+  }
+  return copy ?? value;
 }
 
 function itemsWithoutNulls(items: Json[]): Json[] {

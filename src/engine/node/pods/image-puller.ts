@@ -16,6 +16,9 @@ export interface ImagePullerOptions {
   credentials(pod: PodObject): Promise<RegistryCredential[]>;
 }
 
+/** Errors that are remembered for the message of a back-off. */
+const MANY = 1000;
+
 /** Images for containers, with the events and the back-off of a kubelet. */
 export class ImagePuller {
   #options: ImagePullerOptions;
@@ -64,6 +67,7 @@ export class ImagePuller {
       say('Warning', 'Failed', `Failed to pull image ${quote(reference)}: ${errorText(error)}`);
       this.#backOff.advance(key, clock.now(), clock.now());
       this.#lastError.set(key, `${reason}: ${message}`);
+      if (this.#lastError.size > MANY) this.#lastError.delete(this.#lastError.keys().next().value!);
       // A kubelet looks again soon, and then says that it waits.
       throw new StartFailure(reason, message, { retryAfterMs: 1000, cause: error });
     }

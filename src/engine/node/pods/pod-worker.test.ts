@@ -522,6 +522,18 @@ describe('an agent that takes over', () => {
     expect(node.state('c').state.terminated).toMatchObject({ exitCode: 137, reason: 'ContainerStatusUnknown' });
   });
 
+  test('starts nothing while it is still looking', async () => {
+    await aNodeWith(aPod());
+    const containers = await node.driver.list();
+    node.worker.release();
+    node.replaceWorker();
+    await node.change((pod) => (pod.metadata.labels = { changed: 'yes' }));
+    expect(node.driver.started).toEqual(['c.0']);
+    await node.begin({ containers, sandboxLives: true });
+    expect(node.driver.started).toEqual(['c.0']);
+    expect(node.status.phase).toBe('Running');
+  });
+
   test('keeps a Pod ready that was', async () => {
     const readinessProbe = { exec: { command: ['ok?'] }, periodSeconds: 10 };
     await aNodeWith(aPod({ containers: [aContainer('c', { readinessProbe })] }));

@@ -56,6 +56,7 @@ export class PodWorker {
   #sandbox: Sandbox | undefined;
   #abort = new AbortController();
   #awake = false;
+  #begun = false;
   #working = false;
   #released = false;
   #timer: { timer: Timer; due: number } | undefined;
@@ -113,6 +114,8 @@ export class PodWorker {
     await this.containers.adopt(this.pod, containers, sandboxLives);
     if (this.containers.runs.newest(this.pod.spec!.containers[0].name)) this.#admitted = true;
     if (isTerminal(this.pod) && !hasTraces) this.#cleared = true;
+    // Not before everything that runs is known: what comes in meanwhile must not start it a second time.
+    this.#begun = true;
     this.#writer.changed(false);
     this.wake();
   }
@@ -183,7 +186,7 @@ export class PodWorker {
 
   wake(): void {
     this.#awake = true;
-    if (this.#working || this.#released) return;
+    if (!this.#begun || this.#working || this.#released) return;
     this.#working = true;
     void this.#work();
   }
@@ -376,7 +379,7 @@ export class PodWorker {
 
   /** A Pod that ends is told of when it has ended, in one write; unless that takes long. */
   #report(): void {
-    if (!this.#removed && !this.#released) this.#writer.changed(!this.#isEnding());
+    if (this.#begun && !this.#removed && !this.#released) this.#writer.changed(!this.#isEnding());
   }
 
   #wakeAfter(ms: number): void {

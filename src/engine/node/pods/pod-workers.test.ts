@@ -13,7 +13,10 @@ import { aPod } from './testing/a-pod.ts';
 import { ScriptedNode } from './testing/scripted-node.ts';
 
 /** Workers on an API: everything below them does as a scripted node. */
-async function aNode(before: (api: FakeApi, node: ScriptedNode) => Promise<void> | void = () => {}) {
+async function aNode(
+  before: (api: FakeApi, node: ScriptedNode) => Promise<void> | void = () => {},
+  whileCleaning: (api: FakeApi) => void = () => {},
+) {
   const node = new ScriptedNode(aPod());
   const api = new FakeApi();
   await before(api, node);
@@ -27,7 +30,12 @@ async function aNode(before: (api: FakeApi, node: ScriptedNode) => Promise<void>
     log: silentLog,
     pods,
     driver: node.driver,
-    network: { cleanUp: async (live) => void cleaned.push([...live]) },
+    network: {
+      cleanUp: async (live) => {
+        if (cleaned.push([...live]) === 1) whileCleaning(api);
+        await settle();
+      },
+    },
     volumes: { cleanUp: async () => {} },
     files: node.files,
     ports: {
@@ -88,6 +96,21 @@ describe('PodWorkers', () => {
     expect(node.driver.signals).toEqual([['c', 'SIGTERM']]);
     expect(node.driver.removed).toEqual(['c.0']);
     expect(cleaned).toEqual([['u1']]);
+    close();
+  });
+
+  test('end what went while they were cleaning up', async () => {
+    const { node, workers, close } = await aNode(
+      async (fresh, scripted) => {
+        fresh.put(aPod({}, {}, { uid: 'u1' }), 'pods');
+        await scripted.driver.start({ ...container('u1'), image: { name: 'i' } } as never);
+      },
+      (api) => api.remove('pods', 'shop', 'web'),
+    );
+    await node.settle();
+    expect(node.driver.signals).toEqual([['c', 'SIGTERM']]);
+    expect(node.driver.removed).toEqual(['c.0']);
+    expect([...workers.all()]).toEqual([]);
     close();
   });
 

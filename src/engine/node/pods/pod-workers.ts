@@ -72,6 +72,11 @@ export class PodWorkers {
       else if (change.type === 'modified') this.#workers.get(object.metadata.uid!)?.update(object);
       else this.#begin(object, found.get(object.metadata.uid!) ?? [], traces.has(object.metadata.uid!));
     });
+    // Those that went while we were cleaning up: nobody will tell of them any more.
+    const late = [...found].filter(([uid]) => known.has(uid) && !this.#workers.has(uid)).flatMap(([, containers]) => containers);
+    if (late.length === 0) return;
+    await Promise.all(late.map((container) => this.#endOrphan(container)));
+    await this.#cleanUp(new Set(this.#workers.keys()));
   }
 
   /** Ends all Pods and undoes everything; they stay in the API. */

@@ -9,6 +9,9 @@ export interface BackOffLimits {
 export const RESTART_BACK_OFF: BackOffLimits = { initialMs: 10_000, maxMs: 300_000, forgetMs: 600_000 };
 export const IMAGE_BACK_OFF: BackOffLimits = { initialMs: 10_000, maxMs: 300_000, forgetMs: 600_000 };
 
+/** From here on it is worth looking for entries that are too old. */
+const MANY = 1000;
+
 export class BackOff {
   #limits: BackOffLimits;
   #entries = new Map<string, { waitMs: number; updatedAt: number }>();
@@ -37,11 +40,17 @@ export class BackOff {
     const entry = this.#entries.get(key);
     const { initialMs, maxMs, forgetMs } = this.#limits;
     const fresh = !entry || failedAt - entry.updatedAt > forgetMs;
+    if (this.#entries.size >= MANY) this.#forgetOld(now);
     this.#entries.set(key, { waitMs: fresh ? initialMs : Math.min(maxMs, entry.waitMs * 2), updatedAt: now });
   }
 
   forget(key: string): void {
     this.#entries.delete(key);
+  }
+
+  /** Of what is long gone nobody asks again. */
+  #forgetOld(now: number): void {
+    for (const [key, { updatedAt }] of this.#entries) if (now - updatedAt > this.#limits.forgetMs) this.#entries.delete(key);
   }
 }
 

@@ -55,8 +55,13 @@ export class ScriptedNode {
   /** An agent takes over from another that was killed. */
   async restart(options: { sandboxLives?: boolean } = {}): Promise<void> {
     this.worker.release();
-    this.worker = new PodWorker(this.api, this.ports());
+    this.replaceWorker();
     await this.begin({ sandboxLives: true, ...options });
+  }
+
+  /** The next agent's worker, which has not begun yet. */
+  replaceWorker(): void {
+    this.worker = new PodWorker(this.api, this.ports());
   }
 
   async delete(graceSeconds = 30): Promise<void> {

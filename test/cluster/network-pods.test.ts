@@ -58,6 +58,17 @@ describe('the network of Pods', () => {
     await expect(world.network.dial({ namespace: 'web', name: 'a', uid: a.uid }, 9003)).rejects.toThrow('ECONNREFUSED');
   });
 
+  it('dials the machine for a Pod in its network', async () => {
+    const object = await world.client.resource(Pod, 'web').create({
+      metadata: { name: 'host', namespace: 'web' },
+      spec: { nodeName: 'node', hostNetwork: true, containers: [{ name: 'main', image: 'tenantry.dev/hello' }] },
+    });
+    await world.listen({ place: world.machinePath, name: 'machine' }, 9004, '127.0.0.1');
+    const reference = { namespace: 'web', name: 'host', uid: object.metadata.uid! };
+    await world.until(() => world.network.dial(reference, 9004).then(Boolean, () => false));
+    await expect(world.network.dial({ ...reference, uid: 'another' }, 9004)).rejects.toThrow('Cannot reach Pod "web/host"');
+  });
+
   it('drops packets of a Pod that uses the address of another', async () => {
     const seen: string[] = [];
     await world.listen(b, 8090, '0.0.0.0', (socket) => {
@@ -122,6 +133,17 @@ describe('the network of Pods', () => {
     expect((await world.network.attach(b.object)).addresses).toEqual([b.address]);
     expect((await world.network.attach(a.object)).addresses).toEqual([a.address]);
     expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
+  });
+
+  it('can be had again at once by a Pod that gave it up', async () => {
+    const again = { ...a.object, metadata: { ...a.object.metadata, name: 'again', uid: 'again' } };
+    for (let round = 0; round < 5; round++) {
+      const { addresses, namespacePath } = await world.network.attach(again);
+      const server = await world.listen({ place: namespacePath!, name: 'again' }, 8080);
+      expect(await world.ask(a, addresses[0], 8080, 3000)).toBe('again');
+      server.close();
+      await world.network.detach('again');
+    }
   });
 
   it('takes the network of a Pod away with the Pod', async () => {

@@ -87,7 +87,7 @@ describe('the network of the machine, shared by Pods', () => {
       for await (const chunk of stream) chunks.push(chunk as Buffer);
       expect(Buffer.concat(chunks).toString()).toBe(at);
     }
-    await expect(network.dial({ namespace: 'default', name: 'x', uid: 'x' }, 1)).rejects.toThrow('Cannot reach Pod "default/x"');
+    await expect(network.dial({ namespace: 'default', name: 'dialled', uid: 'dialled' }, 1)).rejects.toThrow('ECONNREFUSED');
   });
 
   it('opens node ports of Services and passes on what arrives, TCP and UDP', async () => {

@@ -1,9 +1,13 @@
 import { errorText } from '../../../lib/log.ts';
-import { runCommand } from './kernel/commands.ts';
-import { NAMESPACE_FOLDER } from './kernel/namespaces.ts';
+import { runCommand, runNft } from './kernel/commands.ts';
+import { namespacePath } from './kernel/namespaces.ts';
+import { GATEWAY } from './links/router.ts';
 import { createNamespacedNetwork } from './namespaced-network.ts';
 import type { NetworkOptions } from './network-options.ts';
 import type { PodNetwork } from './pod-network.ts';
+import { PolicyModel } from './policies/model/policy-model.ts';
+import { routerTable } from './ruleset/router-table.ts';
+import { ServiceRules } from './services/model/service-rules.ts';
 import { createSharedNetwork, type SharedNetworkOptions } from './shared-network.ts';
 
 const SHARED =
@@ -34,12 +38,32 @@ async function findObstacle(): Promise<Obstacle | undefined> {
     };
   }
   try {
-    const rules = 'table ip probe { chain c { type filter hook forward priority 0; ct state invalid drop; }; }';
-    await runCommand('nft', ['-f', '-'], { namespace: `${NAMESPACE_FOLDER}/${name}`, input: rules });
+    await runNft(sampleRules(), namespacePath(name));
     return undefined;
   } catch (error) {
     return { reason: 'NftablesMissing', message: `${SHARED}; this kernel refuses nftables rules (${errorText(error).slice(0, 200)})` };
   } finally {
     await runCommand('ip', ['netns', 'delete', name]).catch(() => {});
   }
+}
+
+/** Everything that is ever asked of the kernel, once. */
+function sampleRules(): string {
+  const table = routerTable({ node: '192.0.2.1', gateway: GATEWAY, uplink: '192.0.2.2' });
+  const model = new PolicyModel(table);
+  const services = new ServiceRules(table, new Set());
+  const pod = { namespace: 'a', name: 'a', labels: {}, addresses: ['192.0.2.16'], ports: [], subject: true };
+  model.setPod({ ...pod, uid: 'a' });
+  const rule = {
+    from: [{ podSelector: {} }, { ipBlock: { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] } }],
+    ports: [{ port: 1, endPort: 2 }],
+  };
+  const spec = { podSelector: {}, policyTypes: ['Ingress', 'Egress'], ingress: [rule], egress: [{}] };
+  model.setPolicy({ apiVersion: 'networking.k8s.io/v1', kind: 'NetworkPolicy', metadata: { namespace: 'a', name: 'a' }, spec });
+  for (const _ of model.settle());
+  const endpoints = [{ address: '192.0.2.16', port: 80 }];
+  const port = { id: 'a', protocol: 'tcp' as const, clusterIps: ['192.0.2.3'], port: 80, endpoints };
+  services.set('a', [port]);
+  services.set('b', [{ ...port, id: 'b', clusterIps: ['192.0.2.4'], affinitySeconds: 60 }]);
+  return table.takeWhole();
 }

@@ -8,7 +8,7 @@ import { AddressPool } from './addresses/address-pool.ts';
 import { addressAt, ipv4Range } from './addresses/ipv4-range.ts';
 import { CommandShell } from './kernel/command-shell.ts';
 import { namespacePath } from './kernel/namespaces.ts';
-import { connectTcp } from './kernel/sockets.ts';
+import { dialFirst } from './kernel/dial-first.ts';
 import { markRouter, removeAbandonedRouters } from './links/abandoned-routers.ts';
 import { destroyRouter, ensureRouter, GATEWAY, openRouter, routerName } from './links/router.ts';
 import { PodLinks } from './links/pod-links.ts';
@@ -181,16 +181,11 @@ class NamespacedNetwork implements PodNetwork {
   }
 
   async dial(pod: PodReference, port: number): Promise<Duplex> {
-    const { links, pool } = this.#started();
+    const { links, pool, enforcer, plan } = this.#started();
     const address = pool.get(pod.uid);
-    if (address === undefined)
-      throw new Error(`Cannot reach Pod "${pod.namespace}/${pod.name}": it has no network here; wait until it runs`);
-    const namespace = links.namespacePath(pod.uid);
-    try {
-      return await connectTcp(namespace, { address: '127.0.0.1', port });
-    } catch {
-      return connectTcp(namespace, { address, port });
-    }
+    if (address !== undefined) return dialFirst(links.namespacePath(pod.uid), ['127.0.0.1', '::1', address], port);
+    if (enforcer.usesMachineNetwork(pod)) return dialFirst(plan.router.machine, ['127.0.0.1', '::1'], port);
+    throw new Error(`Cannot reach Pod "${pod.namespace}/${pod.name}": it has no network here; wait until it runs`);
   }
 
   async stop(): Promise<void> {

@@ -6,7 +6,7 @@ import type { PodReference } from '../pod-reference.ts';
 import { AddressFile } from './addresses/address-file.ts';
 import { AddressPool } from './addresses/address-pool.ts';
 import { ipv4Range } from './addresses/ipv4-range.ts';
-import { connectTcp } from './kernel/sockets.ts';
+import { dialFirst } from './kernel/dial-first.ts';
 import { DEFAULT_NODE_PORT_ADDRESS, type NetworkOptions } from './network-options.ts';
 import type { PodAttachment, PodNetwork } from './pod-network.ts';
 import { followServices, serviceInformers } from './services/follow-services.ts';
@@ -72,15 +72,9 @@ class SharedNetwork implements PodNetwork {
   }
 
   /** Programs that listen on all addresses are found at the Pod's; those that listen on localhost are not told apart by Pod. */
-  async dial(pod: PodReference, port: number): Promise<Duplex> {
-    const address = this.#pool.get(pod.uid);
-    if (address === undefined)
-      throw new Error(`Cannot reach Pod "${pod.namespace}/${pod.name}": it has no address here; wait until it runs`);
-    try {
-      return await connectTcp(undefined, { address, port });
-    } catch {
-      return connectTcp(undefined, { address: '127.0.0.1', port });
-    }
+  dial(pod: PodReference, port: number): Promise<Duplex> {
+    const own = this.#pool.get(pod.uid);
+    return dialFirst(undefined, [...(own === undefined ? [] : [own]), '127.0.0.1', '::1'], port);
   }
 
   async stop(): Promise<void> {

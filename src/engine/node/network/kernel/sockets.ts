@@ -5,6 +5,7 @@ import koffi from 'koffi';
 import { inNamespace, libcFunction } from './namespaces.ts';
 
 const AF_INET = 2;
+const AF_INET6 = 10;
 const SOCK_STREAM = 1;
 const SOCK_DGRAM = 2;
 const SOCK_NONBLOCK = 0o4000;
@@ -37,7 +38,7 @@ export function connectTcp(place: Place, { address, port }: Endpoint, options: C
     const socket =
       place === undefined
         ? connect({ host: address, port, localAddress: options.localAddress, allowHalfOpen: options.allowHalfOpen })
-        : openStream(place, options);
+        : openStream(place, address, options);
     const timer = setTimeout(
       () => fail(new Error(`Cannot connect to "${address}:${port}": no answer in time`)),
       options.timeoutMs ?? 10_000,
@@ -57,8 +58,8 @@ export function connectTcp(place: Place, { address, port }: Endpoint, options: C
   });
 }
 
-function openStream(place: string, { localAddress, allowHalfOpen }: ConnectOptions): Socket {
-  const fd = newSocket(place, SOCK_STREAM);
+function openStream(place: string, target: string, { localAddress, allowHalfOpen }: ConnectOptions): Socket {
+  const fd = newSocket(place, SOCK_STREAM, target.includes(':') ? AF_INET6 : AF_INET);
   if (localAddress !== undefined) bindTo(fd, { address: localAddress, port: 0 });
   // `manualStart` is what Node itself uses for sockets that are not connected yet: reading from one would fail.
   return new Socket({ fd, allowHalfOpen, manualStart: true } as { fd: number });
@@ -95,8 +96,8 @@ function boundSocket(place: string, type: number, endpoint: Endpoint): number {
   return fd;
 }
 
-function newSocket(place: string, type: number): number {
-  const fd = inNamespace(place, () => socketCall(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+function newSocket(place: string, type: number, family = AF_INET): number {
+  const fd = inNamespace(place, () => socketCall(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (fd < 0) throw new Error(`Cannot open a socket in "${place}": errno ${koffi.errno()}`);
   return fd;
 }

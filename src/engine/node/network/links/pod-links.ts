@@ -61,27 +61,12 @@ export class PodLinks {
 
   /** Makes the Pod's namespace and link, or completes what is there. */
   async attach(uid: string, address: string): Promise<void> {
-    try {
-      await this.#attach(uid, address);
-    } catch (error) {
-      // Half of it may be there: the next try must know.
-      await this.read();
-      throw error;
-    }
-  }
-
-  async #attach(uid: string, address: string): Promise<void> {
     const namespace = this.#namespaceOf(uid);
     const path = namespacePath(namespace);
     const link = linkOf(uid);
-    const complete = this.#present.has(link) && existsSync(path);
-    const create = [
-      `netns add ${namespace}`,
-      `link add ${link} mtu ${this.#mtu} type veth peer name eth0 mtu ${this.#mtu} netns ${namespace}`,
-      `link set ${link} up`,
-    ];
-    if (!complete) await this.#remove(this.#present.has(link) ? [link] : [], [namespace]);
-    await this.#shell.run('ip -batch -', [...(complete ? [] : create), `route replace ${address}/32 dev ${link}`].join('\n'));
+    const route = `route replace ${address}/32 dev ${link}`;
+    if (this.#present.has(link) && existsSync(path)) await this.#shell.run('ip -batch -', route);
+    else await this.#create(link, namespace, route);
     this.#present.add(link);
     this.#addresses.set(link, address);
     writeSettings(path, POD_SETTINGS);
@@ -93,6 +78,22 @@ export class PodLinks {
       `route replace default via ${GATEWAY} dev eth0`,
     ];
     await this.#shell.run(`nsenter --net=${path} ip -batch -`, inside.join('\n'));
+  }
+
+  async #create(link: string, namespace: string, route: string): Promise<void> {
+    const commands = [
+      `netns add ${namespace}`,
+      `link add ${link} mtu ${this.#mtu} type veth peer name eth0 mtu ${this.#mtu} netns ${namespace}`,
+      `link set ${link} up`,
+      route,
+    ].join('\n');
+    try {
+      await this.#shell.run('ip -batch -', commands);
+    } catch {
+      // Half of it is there from before a crash, or the link of a namespace of that name that is still ending.
+      await this.#remove([link], [namespace]);
+      await this.#shell.run('ip -batch -', commands);
+    }
   }
 
   /** The kernel takes the link away with the namespace, when the last process in it has ended; the route goes at once. */

@@ -5,6 +5,7 @@ import type { Clock } from '../../../../lib/clock.ts';
 import type { Log } from '../../../../lib/log.ts';
 import type { Change, Informer } from '../../../../runtime/informer/informer.ts';
 import type { SharedInformers } from '../../../../runtime/informer/shared-informers.ts';
+import type { PodReference } from '../../pod-reference.ts';
 import { Rounds } from '../rounds.ts';
 import type { NftTable } from '../ruleset/nft-table.ts';
 import { PolicyModel } from './model/policy-model.ts';
@@ -145,6 +146,11 @@ export class PolicyEnforcer {
     const known = this.model.pod(uid);
     const pod = known && this.#pods.find(known.namespace, known.name);
     return pod?.metadata.uid === uid ? pod : undefined;
+  }
+
+  usesMachineNetwork({ namespace, name, uid }: PodReference): boolean {
+    const pod = this.#pods.find(namespace, name);
+    return pod?.metadata.uid === uid && pod.spec?.hostNetwork === true;
   }
 
   #show(pod: KubeObject): void {

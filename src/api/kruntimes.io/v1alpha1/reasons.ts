@@ -25,11 +25,12 @@ export const FAILURE_REASONS = [
   'ArtifactInvalid',
   'InvalidResources',
   // Additive: the environment names a Secret or ConfigMap that is not there; the interpreter or the isolation asked for is missing; who
-  // created the Run was never asked whether he may use the Runtime.
+  // created the Run was never asked whether he may use the Runtime; the artifact store said no.
   'InvalidEnvironment',
   'InterpreterMissing',
   'IsolationUnavailable',
   'AccessDenied',
+  'ArtifactStoreRefused',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
@@ -44,6 +45,7 @@ export const NEVER_RETRIED: ReadonlySet<FailureReason> = new Set([
   'InterpreterMissing',
   'IsolationUnavailable',
   'AccessDenied',
+  'ArtifactStoreRefused',
 ]);
 
 export const RunMessage = {

@@ -183,8 +183,14 @@ export const runDefinition = {
     { name: 'Runtime', type: 'string', jsonPath: '.spec.runtime' },
     { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
   ],
-  // By the last one those who delete finished Runs see only the Runs that are to be deleted.
-  selectableFields: ['.spec.runtime', '.status.assignedPod', '.status.phase', '.spec.ttlSecondsAfterFinished'],
+  selectableFields: [
+    '.spec.runtime',
+    '.status.assignedPod',
+    '.status.phase',
+    // By these, those who delete finished Runs, and those who clean up artifacts, see no others.
+    '.spec.ttlSecondsAfterFinished',
+    '.status.artifactStore.driver',
+  ],
 } satisfies KindDefinition<ValueOf<typeof spec>, ValueOf<typeof status>>;
 
 export type RunSpec = ValueOf<typeof spec>;

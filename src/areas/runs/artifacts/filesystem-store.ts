@@ -25,7 +25,7 @@ export function filesystemStore(root: string, volumeClaimName?: string): Artifac
         },
       });
       try {
-        await pipeline(source.createReadStream(), measure, createWriteStream(partial, { flush: true } as object), { signal });
+        await pipeline(source.createReadStream(), measure, createWriteStream(partial, { flush: true }), { signal });
         if (`sha256:${hash.digest('hex')}` !== content.digest) throw new Error(`artifact "${content.name}" changed while it was stored`);
         await rename(partial, target);
       } catch (error) {

@@ -95,6 +95,22 @@ describe('runtimeDeployment', () => {
     expect(isolationOf({ metadata: {}, spec: {} } as unknown as Runtime, settings)).toBeUndefined();
   });
 
+  it('gives the artifact store to runtimed alone', () => {
+    const onVolume = deploymentOf({ artifactStore: { driver: 'filesystem', filesystem: { volumeClaimName: 'c' } } });
+    const [runtime, runtimed] = containersOf(onVolume);
+    expect(onVolume.spec.template.spec.volumes).toContainEqual({ name: 'artifact-store', persistentVolumeClaim: { claimName: 'c' } });
+    expect(runtimed.args.join(' ')).toContain(
+      '--artifact-store-driver filesystem --artifact-store-root /var/lib/kruntimes/artifacts --artifact-volume-claim c',
+    );
+    expect(runtimed.volumeMounts).toContainEqual({ name: 'artifact-store', mountPath: '/var/lib/kruntimes/artifacts' });
+    expect(runtime.volumeMounts).not.toContainEqual(expect.objectContaining({ name: 'artifact-store' }));
+    const inBucket = deploymentOf({ artifactStore: { driver: 's3', s3: { bucket: 'b', credentialsSecretName: 's' } } });
+    const [other, its] = containersOf(inBucket);
+    expect(its.envFrom).toEqual([{ secretRef: { name: 's' } }]);
+    expect(its.args.join(' ')).toContain('--artifact-store-driver s3 --artifact-s3-bucket b --artifact-s3-credentials-secret-name s');
+    expect(other.envFrom).toBeUndefined();
+  });
+
   it('gives the token to runtimed alone', () => {
     const deployment = deploymentOf();
     const [runtime, runtimed] = containersOf(deployment);

@@ -5,12 +5,14 @@ import {
   RUNTIME_LABEL,
   RUNTIMED_CONTAINER,
   RUNTIMED_HEALTH_PORT,
+  RUNTIMED_STATUS_PORT,
   WORKSPACE_PATH,
   WORKSPACE_VOLUME,
 } from '../../../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { Runtime } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Json } from '../../../../../kube/object.ts';
 import { BUILT_IN_LABEL } from '../../../built-in-runtimes.ts';
+import { artifactAccess, runtimedStoreArguments } from './artifact-access.ts';
 import { deploymentName, serviceAccountOf } from './names.ts';
 
 export interface RuntimeSettings {
@@ -126,6 +128,7 @@ function volumes(runtime: Runtime): Json[] {
     { name: WORKSPACE_VOLUME, ...(runtime.spec.workspace ?? { emptyDir: {} }) },
     { name: TEMPORARY_VOLUME, emptyDir: {} },
     { name: TOKEN_VOLUME, projected: { sources: token } },
+    ...artifactAccess(runtime.spec.artifactStore).volumes,
   ];
 }
 
@@ -173,6 +176,7 @@ function ownArguments({ spec }: Runtime, author: Json, isolation: 'shared' | 'pr
 function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
   const { network } = runtime.spec;
   const isolation = isolationOf(runtime, settings);
+  const access = artifactAccess(runtime.spec.artifactStore);
   const health = (path: string) => ({ httpGet: { path, port: RUNTIMED_HEALTH_PORT }, periodSeconds: 1 });
   return {
     name: RUNTIMED_CONTAINER,
@@ -186,9 +190,14 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
       String(drainSeconds(runtime)),
       ...(isolation === undefined ? [] : ['--isolation', isolation]),
       ...(network === 'Pod' ? ['--network'] : []),
+      ...runtimedStoreArguments(runtime.spec.artifactStore),
     ],
     env: POD_VARIABLES,
-    ports: [{ name: 'health', containerPort: RUNTIMED_HEALTH_PORT }],
+    ...(access.envFrom.length === 0 ? {} : { envFrom: access.envFrom }),
+    ports: [
+      { name: 'status', containerPort: RUNTIMED_STATUS_PORT },
+      { name: 'health', containerPort: RUNTIMED_HEALTH_PORT },
+    ],
     livenessProbe: { ...health('/healthz'), initialDelaySeconds: 5, periodSeconds: 10 },
     readinessProbe: health('/readyz'),
     securityContext: HARDENED,
@@ -197,6 +206,7 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
       { name: WORKSPACE_VOLUME, mountPath: WORKSPACE_PATH },
       { name: TEMPORARY_VOLUME, mountPath: '/tmp' },
       { name: TOKEN_VOLUME, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true },
+      ...access.volumeMounts,
     ],
   };
 }

@@ -201,12 +201,15 @@ async function superviseNode(
   { objects, core }: ServerFoundation,
   pki: Pki,
 ): Promise<NodeSupervisor> {
-  const [{ NodeSupervisor: Supervisor }, { nodeRights, nodeUser }] = await Promise.all([
+  const [{ NodeSupervisor: Supervisor }, { nodeRights, nodeUser }, { nodeName }, { machineFacts }] = await Promise.all([
     import('./node-supervisor.ts'),
     import('../engine/node/registration/node-rights.ts'),
+    import('./node-name.ts'),
+    import('../engine/node/registration/machine-facts.ts'),
   ]);
+  const name = await nodeName({ data, given: settings.name, hostname: machineFacts().hostname, log });
   const clientAs = (user: { name: string; groups: string[] }) => clientOf(server, user);
-  const node = new Supervisor({ data, address, version, log, settings, url, pki, client: (name) => clientAs(nodeUser(name)) });
+  const node = new Supervisor({ name, data, address, version, log, settings, url, pki, client: (user) => clientAs(nodeUser(user)) });
   await ensureObjects(objects, withResources(core.catalog, nodeRights(node.name)));
   return node;
 }

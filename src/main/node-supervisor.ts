@@ -25,7 +25,7 @@ export interface NodeSettings {
   mode: Exclude<NodeMode, 'none'>;
   /** `shared`: Pods use the machine's network even where they could have one of their own. */
   network: 'auto' | 'shared';
-  /** The hostname when absent. */
+  /** Absent: the one of before, or the hostname. */
   name?: string;
   /** Extended resources: `example.com/gpu` to an amount. */
   resources: Readonly<Record<string, string>>;
@@ -38,6 +38,8 @@ export interface NodeSettings {
 }
 
 export interface SupervisorOptions {
+  /** See nodeName. */
+  name: string;
   data: string;
   /** Of the API server. */
   url: string;
@@ -82,7 +84,7 @@ export class NodeSupervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     this.mode = options.settings.mode;
-    this.name = options.settings.name ?? this.#machine.hostname;
+    this.name = options.name;
     const { log } = options;
     this.#client = options.client(this.name);
     this.#registrar = new NodeRegistrar({ client: this.#client, clock: realClock, log, describe: () => this.#describe() });

@@ -438,6 +438,7 @@ describe('hooks, deadlines and evictions', () => {
     await node.advance(30_000);
     expect(node.status).toMatchObject({ phase: 'Failed', reason: 'Evicted', message });
     expect(node.condition('DisruptionTarget')).toBe('True');
+    expect(node.events).toContain(`Warning Evicted ${message}`);
   });
 
   test('a container whose liveness probe fails is restarted', async () => {

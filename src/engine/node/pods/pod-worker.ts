@@ -142,6 +142,7 @@ export class PodWorker {
   evict(reason: string, message: string, condition?: Finding): void {
     if (this.#isEnding()) return;
     this.#failure = { reason, message };
+    this.#ports.events.record(this.pod, 'Warning', reason, message);
     if (condition) this.#conditions = [condition];
     this.#endSoon();
     this.wake();

@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../files/node-file-system.ts';
@@ -100,6 +104,19 @@ describe('processTable', () => {
     const { self } = processTable;
     expect(processTable.isAlive(self)).toBe(true);
     expect(processTable.isAlive({ ...self, startTime: `${self.startTime}0` })).toBe(self.startTime === '');
+  });
+
+  it.runIf(process.platform === 'linux')('isAlive is false for a process that has ended and whose parent has not asked how', async () => {
+    const parent = spawn('sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [output] = (await once(parent.stdout, 'data')) as [Buffer];
+      const pid = Number(output.toString());
+      const isZombie = (): boolean => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+      while (!isZombie()) await setImmediate();
+      expect(processTable.isAlive({ pid, startTime: '', hostname: '' })).toBe(false);
+    } finally {
+      parent.kill('SIGKILL');
+    }
   });
 
   it('isAlive is false for a pid nobody has', () => {

@@ -25,9 +25,13 @@ export const processTable: ProcessTable = {
       if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
     }
     const current = startTimeOf(pid);
+    if (current === ENDED) return false;
     return startTime === '' || current === '' || startTime === current;
   },
 };
+
+/** Of a process that has ended, whose parent has not asked how: it holds nothing any more, for as long as that may take. */
+const ENDED = 'ended';
 
 /** Boot and clock tick at which a process began. Linux only: elsewhere a pid in use is taken for the process that had it. */
 function startTimeOf(pid: number): string {
@@ -35,6 +39,7 @@ function startTimeOf(pid: number): string {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The second field is the program's name in parentheses and may contain spaces and parentheses itself.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return ENDED;
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
     return `${boot}/${fields[19]}`;
   } catch {

@@ -40,7 +40,7 @@ Start here:
         .choices(['auto', 'shared'])
         .default('auto'),
     )
-    .option('--node-name <name>', 'name of the node (default: the name of this machine)')
+    .option('--node-name <name>', 'name of the node (default: the one it has, first that of this machine)')
     .option('--node-resource <name=amount>', 'something the node has for Pods, such as example.com/gpu=4; can be repeated', collect, [])
     .option('--keep-pods', 'let Pods go on when it is stopped; the next start finds them')
     .option('--allow-host-path <dir>', 'let Pods mount this folder of the machine and what is in it; can be repeated', collect, [])

@@ -38,10 +38,9 @@ export class NodeRegistrar {
     this.#options = options;
   }
 
-  /** Resolves when the Node is there and Ready. */
+  /** Resolves when the Node is there and Ready; or it could not be told just now, and will be later. */
   async start(): Promise<void> {
-    await this.#report();
-    await this.#renew();
+    await this.#tell();
     this.#schedule();
   }
 
@@ -58,11 +57,18 @@ export class NodeRegistrar {
   #schedule(): void {
     if (this.#stopped) return;
     this.#timer = this.#options.clock.setTimer(RENEW_MS, () => {
-      this.#renew()
-        .then(() => this.#report())
-        .catch((error: unknown) => this.#options.log.warn('cannot report the state of the node, will try again', { error }))
-        .finally(() => this.#schedule());
+      void this.#tell().then(() => this.#schedule());
     });
+  }
+
+  /** Never rejects: whatever keeps the API from listening, the node goes on. */
+  async #tell(): Promise<void> {
+    try {
+      await this.#report();
+      await this.#renew();
+    } catch (error) {
+      this.#options.log.warn('cannot report the state of the node, will try again', { error });
+    }
   }
 
   async #report(): Promise<void> {

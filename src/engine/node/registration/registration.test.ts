@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { createClient } from '../../../client/client.ts';
 import { createInMemoryTransport } from '../../../client/in-memory/in-memory-transport.ts';
 import { Lease, Node } from '../../../client/kinds.ts';
+import { failure } from '../../../kube/status.ts';
 import { FakeClock } from '../../../lib/clock-fake.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { FakeApi } from '../../../../test/support/fake-api.ts';
 import { nodeConditions, nodeMetadata, nodeStatus, type NodeDescription, type NodeHealth } from './describe-node.ts';
-import { machineAddress, type MachineFacts, type MachineState } from './machine-facts.ts';
+import { machineAddress, nodeNameOf, type MachineFacts, type MachineState } from './machine-facts.ts';
 import { LEASE_NAMESPACE, NodeRegistrar } from './node-registrar.ts';
 import { evictionOrder, NO_PRESSURE, pressureOf, type Evictable } from './pressure.ts';
 
@@ -79,6 +80,15 @@ describe('what a node says', () => {
   ])('%s with %j is %s', (type, pressure, status, reason) => {
     const conditions = nodeConditions({ ...health, pressure: { ...NO_PRESSURE, ...pressure } }, [], new Date(0));
     expect(conditions.find((condition) => condition.type === type)).toMatchObject({ status, reason });
+  });
+
+  test.each([
+    ['box', 'box'],
+    ['My_Laptop.Local', 'my-laptop.local'],
+    ['-odd-.', 'odd'],
+    ['___', 'node'],
+  ])('by a name that may be one: %s is %s', (hostname, name) => {
+    expect(nodeNameOf(hostname)).toBe(name);
   });
 
   test('since when', () => {
@@ -217,6 +227,20 @@ describe('NodeRegistrar', () => {
     said.node = { ...node, serverPort: 1 };
     await clock.advance(20_000);
     expect((await client.resource(Node).get('box')).status?.daemonEndpoints?.kubeletEndpoint?.Port).toBe(1);
+    registrar.stop();
+  });
+
+  test('goes on when nobody listens, and tells later', async () => {
+    const { clock, api, client, registrar } = aRegistrar();
+    api.intercept = () => {
+      throw failure('ServiceUnavailable', 'not now');
+    };
+    const started = registrar.start();
+    await clock.advance(60_000);
+    await started;
+    api.intercept = () => {};
+    await clock.advance(60_000);
+    expect((await client.resource(Node).get('box')).metadata.name).toBe('box');
     registrar.stop();
   });
 

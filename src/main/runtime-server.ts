@@ -1,6 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { RUNTIME_PORT, WORKSPACE_PATH } from '../api/kruntimes.io/v1alpha1/names.ts';
+import { KEY_FILE } from '../areas/runs/protocol/runtime-key.ts';
 import { Executions } from '../areas/runs/servers/executions.ts';
 import { LANGUAGES, type Language, type LanguageName } from '../areas/runs/servers/language.ts';
 import type { Launcher } from '../areas/runs/servers/launcher.ts';
@@ -40,6 +44,8 @@ async function main(name: LanguageName, flags: Flags): Promise<void> {
   const server = runtimeService({
     executions,
     isolation: flags.isolation,
+    // Runs of their own user may be let to the network, and so to our port.
+    key: flags.isolation === 'process' && launcher !== undefined ? makeKey(TENANTRY_ROOT + flags.workDir) : undefined,
     refusal: launcher === undefined ? problem : undefined,
     health: () => (problem === undefined ? { healthy: true, message: 'ok' } : { healthy: false, message: problem }),
   });
@@ -83,6 +89,18 @@ async function meansOf(language: Language, flags: Flags): Promise<Means> {
   if ('launcher' in opened) return { launcher: opened.launcher, problem, note: `; ${opened.limits}` };
   const text = `IsolationUnavailable: isolation "process" cannot be given: ${opened.unavailable}`;
   return { problem: text, note: `: ${text}` };
+}
+
+/** The one that a server before us made stays: runtimed knows it. */
+function makeKey(workspace: string): string {
+  const path = join(workspace, KEY_FILE);
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    const key = randomBytes(32).toString('hex');
+    writeFileSync(path, key, { mode: 0o444, flag: 'wx' });
+    return key;
+  }
 }
 
 /** Executions are refused before they get here. */

@@ -1,7 +1,18 @@
 import { createServer } from 'node:http';
-import { Command } from 'commander';
-import { RUNTIME_PORT, RUNTIMED_HEALTH_PORT, RUNTIMED_METRICS_PORT, WORKSPACE_PATH } from '../api/kruntimes.io/v1alpha1/names.ts';
-import { startRuntimed } from '../areas/runs/runtimed/start-runtimed.ts';
+import { Command, Option } from 'commander';
+import type { ArtifactStore } from '../api/kruntimes.io/v1alpha1/artifact-store.ts';
+import {
+  ARTIFACT_PATH,
+  RUNTIME_PORT,
+  RUNTIMED_HEALTH_PORT,
+  RUNTIMED_METRICS_PORT,
+  RUNTIMED_STATUS_PORT,
+  WORKSPACE_PATH,
+} from '../api/kruntimes.io/v1alpha1/names.ts';
+import { DEFAULT_ARTIFACT_LIMITS } from '../areas/runs/artifacts/collect-artifacts.ts';
+import { openStore } from '../areas/runs/artifacts/open-store.ts';
+import { s3FromFlags } from '../areas/runs/artifacts/store-flags.ts';
+import { startRuntimed, type RuntimedArtifacts } from '../areas/runs/runtimed/start-runtimed.ts';
 import { createClient } from '../client/client.ts';
 import { connectInCluster } from '../client/config/connect.ts';
 import { realClock } from '../lib/clock.ts';
@@ -17,6 +28,20 @@ interface Flags {
   healthProbeBindAddress: string;
   metricsBindAddress: string;
   drainSeconds: string;
+  statusAddr: string;
+  artifactStoreDriver?: 'filesystem' | 's3';
+  artifactStoreRoot: string;
+  artifactVolumeClaim?: string;
+  artifactS3Bucket?: string;
+  artifactS3Prefix?: string;
+  artifactS3Region?: string;
+  artifactS3Endpoint?: string;
+  artifactS3ForcePathStyle?: boolean;
+  artifactS3CredentialsSecretName?: string;
+  artifactS3UploadPartSize?: string;
+  artifactS3UploadConcurrency?: string;
+  maxArtifactBytes: string;
+  maxArtifactsBytes: string;
 }
 
 const { HOSTNAME, POD_NAME, POD_NAMESPACE, POD_IP, TENANTRY_ROOT = '' } = process.env;
@@ -33,7 +58,9 @@ async function main(flags: Flags): Promise<void> {
     podName: POD_NAME ?? HOSTNAME ?? '',
     runtimeName: flags.runtimeName,
     runtimeEndpoint: flags.runtimeEndpoint,
-    folders: { ours: `${TENANTRY_ROOT}${WORKSPACE_PATH}`, theirs: WORKSPACE_PATH, artifacts: false },
+    folders: { ours: `${TENANTRY_ROOT}${WORKSPACE_PATH}`, theirs: WORKSPACE_PATH },
+    artifacts: artifactsOf(flags),
+    statusAddress: addressOf(flags.statusAddr),
     isolation: flags.isolation,
     network: flags.network,
     print: (line) => process.stdout.write(line),
@@ -46,8 +73,8 @@ async function main(flags: Flags): Promise<void> {
   serve(flags.healthProbeBindAddress, async (path) => {
     if (path === '/healthz') return { status: 200, text: 'ok\n' };
     if (path === '/drained') {
-      // Asked by the hook that keeps the Runtime Server alive for as long as there are Runs.
-      await stop();
+      // Asked by the hook that keeps the Runtime Server alive for as long as there are Runs, and perhaps by a Run: only a Pod that goes drains.
+      if (await runtimed.isGoing()) await stop();
       return { status: 200, text: 'drained\n' };
     }
     const { ready, message } = await runtimed.isReady();
@@ -63,6 +90,40 @@ async function main(flags: Flags): Promise<void> {
       );
     });
   }
+}
+
+function artifactsOf(flags: Flags): RuntimedArtifacts | undefined {
+  if (flags.artifactStoreDriver === undefined) return undefined;
+  const description = storeOf(flags.artifactStoreDriver, flags);
+  return {
+    description,
+    store: openStore(description, { root: `${TENANTRY_ROOT}${flags.artifactStoreRoot}`, environment: process.env, clock: realClock }),
+    limits: { artifactBytes: Number(flags.maxArtifactBytes), artifactsBytes: Number(flags.maxArtifactsBytes) },
+  };
+}
+
+function storeOf(driver: 'filesystem' | 's3', flags: Flags): ArtifactStore {
+  if (driver === 'filesystem') return { driver, filesystem: { volumeClaimName: flags.artifactVolumeClaim ?? '' } };
+  return {
+    driver,
+    s3: s3FromFlags({
+      bucket: flags.artifactS3Bucket,
+      prefix: flags.artifactS3Prefix,
+      region: flags.artifactS3Region,
+      endpoint: flags.artifactS3Endpoint,
+      forcePathStyle: flags.artifactS3ForcePathStyle,
+      credentialsSecretName: flags.artifactS3CredentialsSecretName,
+      uploadPartSize: flags.artifactS3UploadPartSize,
+      uploadConcurrency: flags.artifactS3UploadConcurrency,
+    }),
+  };
+}
+
+/** As gRPC takes it. */
+function addressOf(address: string): string {
+  const at = address.lastIndexOf(':');
+  const host = address.slice(0, at) || POD_IP || '0.0.0.0';
+  return `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${address.slice(at + 1)}`;
 }
 
 /** `:9094` and `host:9094` both; without a host the Pod's own address, which may share its machine's network with others. */
@@ -85,6 +146,20 @@ new Command('runtimed')
   .option('--workers <count>', 'accepted for compatibility: the capacity is read from the Pod')
   .option('--health-probe-bind-address <address>', 'where /healthz and /readyz are', `:${RUNTIMED_HEALTH_PORT}`)
   .option('--metrics-bind-address <address>', 'where /metrics is', `:${RUNTIMED_METRICS_PORT}`)
+  .option('--status-addr <address>', 'where the status and artifact services are', `:${RUNTIMED_STATUS_PORT}`)
+  .addOption(new Option('--artifact-store-driver <driver>', 'where artifacts go').choices(['filesystem', 's3']))
+  .option('--artifact-store-root <folder>', 'where the volume for artifacts is mounted', ARTIFACT_PATH)
+  .option('--artifact-volume-claim <name>', 'the claim of that volume')
+  .option('--artifact-s3-bucket <name>', 'the bucket for artifacts')
+  .option('--artifact-s3-prefix <prefix>', 'what keys in it begin with')
+  .option('--artifact-s3-region <region>', 'the region of the bucket')
+  .option('--artifact-s3-endpoint <url>', 'where the bucket is, if not at Amazon')
+  .option('--artifact-s3-force-path-style', 'the bucket in the path, not in the host name')
+  .option('--artifact-s3-credentials-secret-name <name>', 'which Secret the credentials in the environment come from')
+  .option('--artifact-s3-upload-part-size <bytes>', 'how much is sent at once')
+  .option('--artifact-s3-upload-concurrency <count>', 'how many parts at once')
+  .option('--max-artifact-bytes <bytes>', 'of one artifact', String(DEFAULT_ARTIFACT_LIMITS.artifactBytes))
+  .option('--max-artifacts-bytes <bytes>', 'of all artifacts of a Run', String(DEFAULT_ARTIFACT_LIMITS.artifactsBytes))
   .option('--drain-seconds <seconds>', 'how long Runs may go on when the Pod is told to go', '300')
   .action(main)
   .parseAsync()

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -34,21 +34,30 @@ describe('readOutputs', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   const at = (name: string) => join(folder, name);
 
-  it('a file that is not there has no outputs', async () => expect(await readOutputs(at('none'))).toEqual({}));
+  it('a file that is not there has no outputs', async () => expect(await readOutputs(folder, ['none'])).toEqual({}));
 
   it('a large file is not read to its end', async () => {
     writeFileSync(at('large'), Buffer.alloc(10 << 20));
-    expect(await readOutputs(at('large'))).toMatchObject({ reason: 'OutputsTooLarge' });
+    expect(await readOutputs(folder, ['large'])).toMatchObject({ reason: 'OutputsTooLarge' });
   });
 
   it('a link is not followed', async () => {
     symlinkSync('/etc/passwd', at('link'));
-    expect(await readOutputs(at('link'))).toMatchObject({ reason: 'OutputsInvalid' });
+    expect(await readOutputs(folder, ['link'])).toMatchObject({ reason: 'OutputsInvalid' });
+  });
+
+  it('a link in the place of a folder above is not followed either', async () => {
+    mkdirSync(at('other'));
+    writeFileSync(at('other/outputs'), 'stolen=yes');
+    mkdirSync(at('run'));
+    symlinkSync('../other', at('run/repo'));
+    expect(await readOutputs(folder, ['run', 'repo', 'outputs'])).toMatchObject({ reason: 'OutputsInvalid' });
+    expect(await readOutputs(folder, ['other', 'outputs'])).toEqual({ outputs: { stolen: 'yes' } });
   });
 
   it('a pipe or a folder is no outputs file', async () => {
     execFileSync('mkfifo', [at('pipe')]);
-    expect(await readOutputs(at('pipe'))).toMatchObject({ reason: 'OutputsInvalid' });
-    expect(await readOutputs(folder)).toMatchObject({ reason: 'OutputsInvalid' });
+    expect(await readOutputs(folder, ['pipe'])).toMatchObject({ reason: 'OutputsInvalid' });
+    expect(await readOutputs(folder, ['.'])).toMatchObject({ reason: 'OutputsInvalid' });
   });
 });

@@ -1,6 +1,5 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import type { FailureReason } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
+import { openInside } from './file-inside.ts';
 
 const MOST_KEYS = 64;
 const LONGEST_KEY = 128;
@@ -9,12 +8,14 @@ const MOST_BYTES = 64 << 10;
 
 export type Outputs = { outputs?: Record<string, string> } | { reason: FailureReason; message: string };
 
-/** The outputs file of a Run: `KEY=VALUE` lines. Whatever the program made of it, no more than a bounded part is read. */
-export async function readOutputs(path: string): Promise<Outputs> {
+/**
+ * The outputs file of a Run: `KEY=VALUE` lines. Whatever the program made of it, no more than a bounded part is read.
+ * @param root the folder of all Runs; `names` lead from there to the file
+ */
+export async function readOutputs(root: string, names: readonly string[]): Promise<Outputs> {
   let file;
   try {
-    // A link might lead to what the program itself may not read; a pipe would keep us waiting.
-    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    file = await openInside(root, names);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return {};

@@ -19,7 +19,9 @@ import {
   type WatchEvent,
 } from '../protocol/generated/executor_pb.js';
 import { grpcService } from '../protocol/grpc-service.ts';
+import { KEY_HEADER } from '../protocol/runtime-key.ts';
 import type { StreamName } from './run-log.ts';
+import type { RuntimeKey } from './runtime-key.ts';
 
 export interface ExecutionOrder {
   id: string;
@@ -47,6 +49,8 @@ export interface RuntimeClient {
   forget(id: string): Promise<void>;
   list(): Promise<string[]>;
   health(): Promise<{ healthy: boolean; message: string }>;
+  /** All that is known of an execution, its output included. */
+  status(id: string): Promise<StatusResponse>;
   close(): void;
 }
 
@@ -60,20 +64,28 @@ export function isGrpcError(error: unknown, code: keyof typeof status): boolean 
   return error instanceof Error && (error as ServiceError).code === status[code];
 }
 
-export function connectRuntime(endpoint: string, clock: Clock): RuntimeClient {
+export function connectRuntime(endpoint: string, clock: Clock, key?: RuntimeKey): RuntimeClient {
   const client = new Stub(endpoint, credentials.createInsecure(), {
     'grpc.max_receive_message_length': -1,
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 1000,
   }) as Client & Record<string, CallableFunction>;
   let pushes = true;
+  const metadata = () => {
+    const headers = new Metadata({ waitForReady: true });
+    const word = key?.current();
+    if (word !== undefined) headers.set(KEY_HEADER, word);
+    return headers;
+  };
 
   const call = <T>(method: string, request: object, ms: number): Promise<T> =>
     new Promise((resolve, reject) => {
       const options = { deadline: Date.now() + ms };
-      client[method](request, new Metadata({ waitForReady: true }), options, (error: ServiceError | null, value: T) =>
-        error === null ? resolve(value) : reject(error),
-      );
+      client[method](request, metadata(), options, (error: ServiceError | null, value: T) => {
+        if (error === null) return resolve(value);
+        if (isGrpcError(error, 'UNAUTHENTICATED')) key?.refused();
+        reject(error);
+      });
     });
 
   return {
@@ -84,7 +96,7 @@ export function connectRuntime(endpoint: string, clock: Clock): RuntimeClient {
     },
     async follow(id, output, signal) {
       if (pushes) {
-        const end = await watchExecution(client, id, output, signal);
+        const end = await watchExecution(client, id, metadata, output, signal);
         if (end !== 'unimplemented') return end;
         pushes = false;
       }
@@ -97,6 +109,7 @@ export function connectRuntime(endpoint: string, clock: Clock): RuntimeClient {
       const { healthy, message } = await call<HealthResponse>('health', {}, 2000);
       return { healthy, message };
     },
+    status: (id) => call<StatusResponse>('status', { id }, QUICK_CALL_MS),
     close: () => client.close(),
   };
 }
@@ -109,13 +122,14 @@ function endOf({ state, exitCode, errorMessage }: StatusResponse): ExecutionEnd 
 async function watchExecution(
   client: Client & Record<string, CallableFunction>,
   id: string,
+  metadata: () => Metadata,
   output: (stream: StreamName, data: Uint8Array) => void,
   signal: AbortSignal,
 ): Promise<ExecutionEnd | 'unimplemented'> {
   const offsets = { stdout: 0, stderr: 0 };
   for (;;) {
     const request = { id, stdoutOffset: BigInt(offsets.stdout), stderrOffset: BigInt(offsets.stderr) };
-    const stream = client['watch'](request, new Metadata({ waitForReady: true })) as ClientReadableStream<WatchEvent>;
+    const stream = client['watch'](request, metadata()) as ClientReadableStream<WatchEvent>;
     const stop = () => stream.cancel();
     signal.addEventListener('abort', stop, { once: true });
     try {

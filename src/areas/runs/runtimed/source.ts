@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 
@@ -24,10 +24,9 @@ export async function prepareSource(run: Run, folders: SourceFolders, fetch: Fet
   const folder = join(folders.ours, uid);
   const working = join(folders.ours, ...inside);
   try {
-    // Programs may run as another user than we do.
-    await mkdir(folder, { recursive: true, mode: 0o777 });
+    await makeOwnFolder(folder);
     if (source?.repoURL !== undefined) await fetch(source, working, signal);
-    if (source?.inline !== undefined) await writeFile(join(working, 'script'), source.inline, { mode: 0o644 });
+    if (source?.inline !== undefined) await replaceFile(join(working, 'script'), source.inline);
     await rm(join(working, 'outputs'), { recursive: true, force: true });
     if (folders.artifacts) {
       await rm(join(folder, 'artifacts'), { recursive: true, force: true });
@@ -45,6 +44,21 @@ export async function prepareSource(run: Run, folders: SourceFolders, fetch: Fet
   };
 }
 
-export function workingFolder(run: Run, folders: SourceFolders): string {
-  return join(folders.ours, run.metadata.uid!, ...(run.spec.source?.repoURL === undefined ? [] : ['repo']));
+/** An attempt before may have put a link in its place. */
+async function makeOwnFolder(folder: string): Promise<void> {
+  const there = await lstat(folder).catch(() => undefined);
+  if (there !== undefined && !there.isDirectory()) await rm(folder, { force: true });
+  // Programs may run as another user than we do.
+  await mkdir(folder, { recursive: true, mode: 0o777 });
+}
+
+/** Never written through a link that an attempt before left there. */
+async function replaceFile(path: string, text: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+  await writeFile(path, text, { mode: 0o644, flag: 'wx' });
+}
+
+/** The names that lead from the folder of all Runs to the outputs of one. */
+export function outputsOf(run: Run): string[] {
+  return [run.metadata.uid!, ...(run.spec.source?.repoURL === undefined ? [] : ['repo']), 'outputs'];
 }

@@ -1,15 +1,20 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ArtifactStore } from '../../../api/kruntimes.io/v1alpha1/artifact-store.ts';
 import { RunKind, type Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Client } from '../../../client/client.ts';
 import { ConfigMap, Pod, Secret } from '../../../client/kinds.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { longLivedController } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { randomSuffix } from '../../../lib/ids.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
 import { EventRecorder } from '../../../runtime/event-recorder.ts';
 import { capacityOf } from '../../../api/kruntimes.io/v1alpha1/capacity.ts';
+import { collectArtifacts, type ArtifactLimits } from '../artifacts/collect-artifacts.ts';
+import type { ArtifactStoreDriver } from '../artifacts/artifact-store.ts';
+import { storeArtifacts } from '../artifacts/store-artifacts.ts';
+import { listen } from '../protocol/listen.ts';
 import { writeRunStatus } from '../write-run-status.ts';
 import { gitSource } from './git-source.ts';
 import { beat } from './heartbeat.ts';
@@ -17,9 +22,12 @@ import { readOutputs } from './outputs.ts';
 import { runEnvironment } from './run-environment.ts';
 import type { RunWorkerPorts } from './run-worker.ts';
 import { connectRuntime } from './runtime-client.ts';
+import { runtimeKey } from './runtime-key.ts';
 import { Runtimed } from './runtimed.ts';
 import { runtimedMetrics } from './runtimed-metrics.ts';
-import { prepareSource, workingFolder, type SourceFolders } from './source.ts';
+import { statusService } from './status-service.ts';
+import { removeFolder } from './remove-folder.ts';
+import { outputsOf, prepareSource, type SourceFolders } from './source.ts';
 
 export interface RuntimedStart {
   client: Client;
@@ -27,7 +35,11 @@ export interface RuntimedStart {
   podName: string;
   runtimeName: string;
   runtimeEndpoint: string;
-  folders: SourceFolders;
+  folders: Omit<SourceFolders, 'artifacts'>;
+  /** Where artifacts go; undefined: Runs leave none. */
+  artifacts?: RuntimedArtifacts;
+  /** Where the status service listens; undefined: nowhere. */
+  statusAddress?: string;
   isolation: string;
   network: boolean;
   print(line: string): void;
@@ -36,18 +48,28 @@ export interface RuntimedStart {
   log: Log;
 }
 
+export interface RuntimedArtifacts {
+  store: ArtifactStoreDriver;
+  description: ArtifactStore;
+  limits: ArtifactLimits;
+}
+
 export interface RunningRuntimed {
+  /** Where the status service listens. */
+  statusPort?: number;
   /** Whether Runs are taken. */
   isReady(): Promise<{ ready: boolean; message: string }>;
+  /** Whether the Pod has been told to go. */
+  isGoing(): Promise<boolean>;
   /** Lets the Runs that are here end, for at most so long, then stops. */
   stop(drainMs: number): Promise<void>;
 }
 
 /** Starts to take Runs for this Pod. */
 export async function startRuntimed(options: RuntimedStart): Promise<RunningRuntimed> {
-  const { client, namespace, podName, clock, log } = options;
+  const { client, namespace, podName, folders, clock, log } = options;
   const abort = longLivedController();
-  const runtime = connectRuntime(options.runtimeEndpoint, clock);
+  const runtime = connectRuntime(options.runtimeEndpoint, clock, runtimeKey(folders.ours));
   const pod = await client.resource(Pod, namespace).get(podName);
   const runtimed = new Runtimed({
     client,
@@ -72,9 +94,22 @@ export async function startRuntimed(options: RuntimedStart): Promise<RunningRunt
   const working = runtimed.run(abort.signal).catch((error: unknown) => {
     if (!abort.signal.aborted) log.error('runtimed stopped', { error });
   });
+  const service = statusService({
+    namespace,
+    runtimeName: options.runtimeName,
+    runtime,
+    artifacts: options.artifacts,
+    readRun: (name) => absentIfNotFound(client.resource(RunKind, namespace).get(name)),
+  });
+  const statusPort = options.statusAddress === undefined ? undefined : await listen(service, options.statusAddress);
   const beating = beat({ client, namespace, pod: podName, isReady, clock, log }, abort.signal);
   return {
     isReady,
+    async isGoing() {
+      const now = await absentIfNotFound(client.resource(Pod, namespace).get(podName));
+      return now === undefined || now.metadata.deletionTimestamp !== undefined;
+    },
+    statusPort,
     async stop(drainMs) {
       stopping = true;
       const patience = longLivedController();
@@ -83,13 +118,15 @@ export async function startRuntimed(options: RuntimedStart): Promise<RunningRunt
       timer.cancel();
       abort.abort();
       await Promise.all([working, beating]);
+      service.forceShutdown();
       runtime.close();
     },
   };
 }
 
 function workerPorts(options: RuntimedStart, pod: { name: string; uid: string }, runtime: RunWorkerPorts['runtime']): RunWorkerPorts {
-  const { client, namespace, folders, clock, log } = options;
+  const { client, namespace, artifacts, clock, log } = options;
+  const folders = { ...options.folders, artifacts: artifacts !== undefined };
   const secret = (name: string) =>
     absentIfNotFound(client.resource(Secret, namespace).get(name)).then((found) => found && decoded(found.data));
   const configMap = (name: string) =>
@@ -108,10 +145,42 @@ function workerPorts(options: RuntimedStart, pod: { name: string; uid: string },
     read: (run) => absentIfNotFound(client.resource(RunKind, namespace).get(run.metadata.name!)),
     environment: (run) => runEnvironment(run, { secret, configMap }),
     prepare: (run, signal) => prepareSource(run, folders, fetch, signal),
-    readOutputs: (run) => readOutputs(join(workingFolder(run, folders), 'outputs')),
-    cleanUp: (run) => rm(join(folders.ours, run.metadata.uid!), { recursive: true, force: true }),
+    readOutputs: (run) => readOutputs(folders.ours, outputsOf(run)),
+    storeArtifacts: artifacts && artifactsOf(client, artifacts, folders, { clock, log }),
+    cleanUp: (run) => removeFolder(join(folders.ours, run.metadata.uid!)),
     keepLog: (run, text) => keepLog(client, run, text),
     event: (run, type, reason, message) => events.record(run, { type, reason, message }),
+  };
+}
+
+function artifactsOf(
+  client: Client,
+  { store, description, limits }: RuntimedArtifacts,
+  folders: SourceFolders,
+  { clock, log }: { clock: Clock; log: Log },
+): RunWorkerPorts['storeArtifacts'] {
+  const runs = (run: Run) => client.resource(RunKind, run.metadata.namespace);
+  return (run, signal) => {
+    const folder = join(folders.ours, run.metadata.uid!);
+    // Archives are made where the Run's own folder is, and go with it.
+    const archives = join(folder, `.archives-${randomSuffix(8)}`);
+    return storeArtifacts(
+      run,
+      {
+        store,
+        description,
+        collect: () => collectArtifacts(join(folder, 'artifacts'), archives, limits, signal),
+        writeStatus: (now, status) => writeRunStatus(client, now, status),
+        writeFinalizers: (now, finalizers) => {
+          const { name, resourceVersion } = now.metadata;
+          return runs(now).patch(name!, { type: 'merge', patch: { metadata: { resourceVersion, finalizers } } });
+        },
+        read: (now) => absentIfNotFound(runs(now).get(now.metadata.name!)),
+        clock,
+        log,
+      },
+      signal,
+    );
   };
 }
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { credentials, makeClientConstructor, status, type Client, type ServiceError } from '@grpc/grpc-js';
+import { credentials, makeClientConstructor, Metadata, status, type Client, type ServiceError } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { realClock } from '../../../lib/clock.ts';
 import { ExecutionState, Runtime, type StatusResponse, type WatchEvent } from '../protocol/generated/executor_pb.js';
@@ -162,6 +162,33 @@ describe('a Runtime Server', () => {
       code: status.FAILED_PRECONDITION,
       details: expect.stringContaining('this Runtime Server gives "shared"'),
     }));
+
+  it('one with a key talks to those who know it, and tells everybody how it is', async () => {
+    const language = LANGUAGES.bash;
+    const executions = new Executions({
+      language,
+      launcher: createSharedLauncher({ language, baseEnv: {}, warmWorkers: 0 }),
+      clock: realClock,
+    });
+    const server = runtimeService({ executions, isolation: 'shared', key: 'right', health: () => ({ healthy: true, message: 'ok' }) });
+    const client = new Stub(`127.0.0.1:${await listen(server, '127.0.0.1:0')}`, credentials.createInsecure()) as Client &
+      Record<string, CallableFunction>;
+    const codeOf = (method: string, key?: string) => {
+      const metadata = new Metadata();
+      if (key !== undefined) metadata.set('x-runtime-key', key);
+      return new Promise((resolve) => client[method]({}, metadata, (error: ServiceError | null) => resolve(error?.code ?? status.OK)));
+    };
+    expect(await codeOf('list')).toBe(status.UNAUTHENTICATED);
+    expect(await codeOf('execute', 'wrong')).toBe(status.UNAUTHENTICATED);
+    expect(await codeOf('list', 'right')).toBe(status.OK);
+    expect(await codeOf('health')).toBe(status.OK);
+    const stream = client['watch']({ id: 'x' }) as AsyncIterable<WatchEvent>;
+    await expect(async () => {
+      for await (const event of stream) expect(event).toBeUndefined();
+    }).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+    client.close();
+    server.forceShutdown();
+  });
 
   it('a program that takes too long is ended, and says timeout', async () => {
     await peer.call('execute', { id: 'slow', args: ['sleep 60'], workingDir: workingDir('slow'), timeoutMillis: 50n });

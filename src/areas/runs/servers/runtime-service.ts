@@ -1,7 +1,10 @@
-import { Server, ServerCredentials, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Server, type Metadata, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
 import type { ExecuteRequest, StatusRequest, WatchRequest } from '../protocol/generated/executor_pb.js';
 import { Runtime } from '../protocol/generated/executor_pb.js';
 import { grpcService } from '../protocol/grpc-service.ts';
+import { KEY_HEADER } from '../protocol/runtime-key.ts';
+export { listen } from '../protocol/listen.ts';
 import { grpcError } from '../protocol/status-codes.ts';
 import { ExecutionError, type Executions } from './executions.ts';
 
@@ -11,6 +14,8 @@ export interface RuntimeServiceOptions {
   isolation: 'shared' | 'process';
   /** Why no execution is taken; absent: they are. */
   refusal?: string;
+  /** What callers have to know, unless they only ask how we are; absent: nothing. */
+  key?: string;
   /** Whether executions can be started at all, and if not, why. */
   health(): { healthy: boolean; message: string };
 }
@@ -19,7 +24,8 @@ const CODES = { InvalidArgument: 'INVALID_ARGUMENT', NotFound: 'NOT_FOUND', Fail
 
 /** A Runtime Server: the executions, spoken to over gRPC. */
 export function runtimeService(options: RuntimeServiceOptions): Server {
-  const { executions } = options;
+  const { executions, key } = options;
+  const unary = guarded(key);
   // As many lists of full outputs as fit: the default of 4 MiB is less than two of them.
   const server = new Server({ 'grpc.max_send_message_length': -1, 'grpc.max_receive_message_length': 8 << 20 });
   server.addService(grpcService(Runtime), {
@@ -34,16 +40,13 @@ export function runtimeService(options: RuntimeServiceOptions): Server {
     list: unary(async () => ({ entries: executions.list() })),
     cancel: unary<StatusRequest>(({ id }) => executions.cancel(id)),
     forget: unary<StatusRequest>(async ({ id }) => executions.forget(id)),
-    health: unary(async () => options.health()),
-    watch: (call: ServerWritableStream<WatchRequest, object>) => watch(executions, call),
+    health: guarded(undefined)(async () => options.health()),
+    watch: (call: ServerWritableStream<WatchRequest, object>) => {
+      if (isKnown(call.metadata, key)) watch(executions, call);
+      else call.emit('error', STRANGER);
+    },
   });
   return server;
-}
-
-export function listen(server: Server, address: string): Promise<number> {
-  return new Promise((resolve, reject) =>
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => (error === null ? resolve(port) : reject(error))),
-  );
 }
 
 /** Never downgraded: a Run that asked for more isolation than there is does not run. */
@@ -56,13 +59,28 @@ function checkIsolation({ isolation }: ExecuteRequest, options: RuntimeServiceOp
   );
 }
 
-function unary<Request>(handle: (request: Request) => Promise<object | void>) {
-  return (call: ServerUnaryCall<Request, object>, answer: sendUnaryData<object>): void => {
-    handle(call.request).then(
-      (result) => answer(null, result ?? {}),
-      (error: unknown) => answer(failure(error)),
-    );
-  };
+const STRANGER = grpcError(
+  'UNAUTHENTICATED',
+  `Cannot serve this call: the header ${KEY_HEADER} is missing or wrong; only runtimed may call`,
+);
+
+/** Handlers for callers that know the key. */
+function guarded(key: string | undefined) {
+  return <Request>(handle: (request: Request) => Promise<object | void>) =>
+    (call: ServerUnaryCall<Request, object>, answer: sendUnaryData<object>): void => {
+      if (!isKnown(call.metadata, key)) return answer(STRANGER);
+      handle(call.request).then(
+        (result) => answer(null, result ?? {}),
+        (error: unknown) => answer(failure(error)),
+      );
+    };
+}
+
+function isKnown(metadata: Metadata, key: string | undefined): boolean {
+  if (key === undefined) return true;
+  const [said] = metadata.get(KEY_HEADER);
+  const [wanted, given] = [key, String(said)].map((text) => createHash('sha256').update(text).digest());
+  return timingSafeEqual(wanted, given);
 }
 
 function failure(error: unknown): { code: number; details: string } {

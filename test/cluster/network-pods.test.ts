@@ -46,6 +46,12 @@ describe('the network of Pods', () => {
     await expect(world.ask(a, b.address.replace(/\.\d+$/, '.250'), 8080, 3000)).rejects.toThrow(/EHOSTUNREACH|ENETUNREACH/);
   });
 
+  it('takes no room in the table of neighbours that all namespaces share', async () => {
+    expect(await world.ask(a, b.address, 8080, 3000)).toBe('b');
+    expect(inside(a.place, 'ip', 'neighbour')).toMatch(/^169\.254\.1\.1 dev eth0 lladdr ee:ee:ee:ee:ee:ee PERMANENT\s*$/);
+    expect(inside(a.place.slice(0, a.place.lastIndexOf('-')), 'ip', 'neighbour', 'show', a.address)).toContain('PERMANENT');
+  });
+
   it('dials what listens on the loopback of a Pod, and what listens on its address only', async () => {
     await world.listen(a, 9001, '127.0.0.1');
     await world.listen(a, 9002, a.address);

@@ -13,6 +13,9 @@ const POD_SETTINGS: Record<string, string> = {
   'net/ipv6/conf/eth0/disable_ipv6': '1',
 };
 
+/** The router's end of every link. Each is alone on its link, so they may all be called the same. */
+const ROUTER_MAC = 'ee:ee:ee:ee:ee:ee';
+
 /** The links between the router and the Pods: one each, with nothing else on it, so that all traffic is routed and judged. */
 export class PodLinks {
   #router: string;
@@ -64,9 +67,9 @@ export class PodLinks {
     const namespace = this.#namespaceOf(uid);
     const path = namespacePath(namespace);
     const link = linkOf(uid);
-    const route = `route replace ${address}/32 dev ${link}`;
-    if (this.#present.has(link) && existsSync(path)) await this.#shell.run('ip -batch -', route);
-    else await this.#create(link, namespace, route);
+    const present = this.#present.has(link) && existsSync(path);
+    if (present) await this.#shell.run('ip -batch -', `route replace ${address}/32 dev ${link}`);
+    else await this.#create(link, namespace, address);
     this.#present.add(link);
     this.#addresses.set(link, address);
     writeSettings(path, POD_SETTINGS);
@@ -76,16 +79,20 @@ export class PodLinks {
       'link set eth0 up',
       `route replace ${GATEWAY} dev eth0 scope link`,
       `route replace default via ${GATEWAY} dev eth0`,
+      ...(present ? [] : [`neighbour replace ${GATEWAY} lladdr ${ROUTER_MAC} dev eth0 nud permanent`]),
     ];
     await this.#shell.run(`nsenter --net=${path} ip -batch -`, inside.join('\n'));
   }
 
-  async #create(link: string, namespace: string, route: string): Promise<void> {
+  /** Both ends know each other from the start. The kernel has one table of learned neighbours for all namespaces, and it is small. */
+  async #create(link: string, namespace: string, address: string): Promise<void> {
+    const mac = macOf(address);
     const commands = [
       `netns add ${namespace}`,
-      `link add ${link} mtu ${this.#mtu} type veth peer name eth0 mtu ${this.#mtu} netns ${namespace}`,
+      `link add ${link} address ${ROUTER_MAC} mtu ${this.#mtu} type veth peer name eth0 address ${mac} mtu ${this.#mtu} netns ${namespace}`,
       `link set ${link} up`,
-      route,
+      `neighbour replace ${address} lladdr ${mac} dev ${link} nud permanent`,
+      `route replace ${address}/32 dev ${link}`,
     ].join('\n');
     try {
       await this.#shell.run('ip -batch -', commands);
@@ -141,6 +148,10 @@ export class PodLinks {
   #namespaceOf(uid: string): string {
     return `${this.#router}-${hashOf(uid)}`;
   }
+}
+
+function macOf(address: string): string {
+  return ['0a', '58', ...address.split('.').map((octet) => Number(octet).toString(16).padStart(2, '0'))].join(':');
 }
 
 /** Names of links have at most 15 characters. */

@@ -72,6 +72,11 @@ export const Lease = namespaced<coordination.Lease>('coordination.k8s.io/v1', 'L
 export const Event = namespaced<events.Event>('events.k8s.io/v1', 'Event', 'events');
 export const PriorityClass = cluster<scheduling.PriorityClass>('scheduling.k8s.io/v1', 'PriorityClass', 'priorityclasses');
 export const StorageClass = cluster<storage.StorageClass>('storage.k8s.io/v1', 'StorageClass', 'storageclasses');
+export const VolumeAttributesClass = cluster<storage.VolumeAttributesClass>(
+  'storage.k8s.io/v1',
+  'VolumeAttributesClass',
+  'volumeattributesclasses',
+);
 export const RuntimeClass = cluster<node.RuntimeClass>('node.k8s.io/v1', 'RuntimeClass', 'runtimeclasses');
 
 export const Role = namespaced<rbac.Role>('rbac.authorization.k8s.io/v1', 'Role', 'roles');

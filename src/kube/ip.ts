@@ -132,26 +132,29 @@ export function formatCidr(cidr: Cidr): string {
   return `${formatIp(cidr.network)}/${cidr.prefix}`;
 }
 
-function ipErrors(field: string, value: string, ip: IpAddress | undefined): FieldError[] {
-  if (!ip) return [invalid(field, value, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
-  const errors: FieldError[] = [];
-  if (ip.leadingZeros) errors.push(invalid(field, value, 'must not have leading 0s'));
-  else if (ip.mapped) errors.push(invalid(field, value, 'must not be an IPv4-mapped IPv6 address'));
-  return errors;
+function ipProblem(ip: IpAddress | undefined): string | undefined {
+  if (!ip) return 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+  if (ip.leadingZeros) return 'must not have leading 0s';
+  return ip.mapped ? 'must not be an IPv4-mapped IPv6 address' : undefined;
 }
 
-/** For fields of new kinds: strict and canonical. */
-export function validateIp(field: string, value: string): FieldError[] {
+/** What is wrong with an address as a field of a new kind, or as a name: strict and canonical. */
+export function isCanonicalIp(value: string): string[] {
   const ip = parseIp(value);
-  const errors = ipErrors(field, value, ip);
-  if (errors.length > 0 || !ip) return errors;
+  const problem = ipProblem(ip);
+  if (problem !== undefined || !ip) return [problem!];
   const canonical = formatIp(ip.bytes);
-  return value === canonical ? [] : [invalid(field, value, `must be in canonical form ("${canonical}")`)];
+  return value === canonical ? [] : [`must be in canonical form ("${canonical}")`];
+}
+
+/** For fields of new kinds. */
+export function validateIp(field: string, value: string): FieldError[] {
+  return isCanonicalIp(value).map((problem) => invalid(field, value, problem));
 }
 
 /** For old fields (Pod and Service IPs, NetworkPolicy ...), which take any form that can be read. */
 export function validateLegacyIp(field: string, value: string): FieldError[] {
-  return parseIp(value) ? [] : ipErrors(field, value, undefined);
+  return parseIp(value) ? [] : [invalid(field, value, ipProblem(undefined)!)];
 }
 
 const CIDR_MESSAGE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';

@@ -115,3 +115,14 @@ describe('validateObjectMetaUpdate', () => {
     ['a finalizer fewer while being deleted', update({ deletionTimestamp: 't' }, { finalizers: ['c/z'], deletionTimestamp: 't' }), []],
   ])('%s', (_, found, expected) => expect(found).toEqual(expected));
 });
+
+it('names that are addresses', () => {
+  expect(create({ name: 'fe80::42' }, false, 'ip-address')).toEqual([]);
+  expect(create({ name: '10.0.0.1' }, false, 'ip-address')).toEqual([]);
+  expect(create({ name: 'FE80::42' }, false, 'ip-address')).toEqual([
+    'metadata.name: Invalid value: "FE80::42": must be in canonical form ("fe80::42")',
+  ]);
+  expect(create({ name: 'web' }, false, 'ip-address')).toEqual([
+    'metadata.name: Invalid value: "web": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+  ]);
+});

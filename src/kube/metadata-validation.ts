@@ -1,5 +1,6 @@
 import { forbidden, invalid, required, tooLong, type FieldError } from './field-error.ts';
 import { byteLength, compareText, printStrings } from './go-text.ts';
+import { isCanonicalIp } from './ip.ts';
 import { validateManagedFields } from './request-options.ts';
 import {
   isDns1035Label,
@@ -20,11 +21,12 @@ function maskTrailingDash(name: string): string {
   return name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
 }
 
-export const NAME_RULES: Record<'dns-subdomain' | 'dns-label' | 'dns1035-label' | 'path-segment', NameRule> = {
+export const NAME_RULES: Record<'dns-subdomain' | 'dns-label' | 'dns1035-label' | 'path-segment' | 'ip-address', NameRule> = {
   'dns-subdomain': (name, prefix) => isDns1123Subdomain(prefix ? maskTrailingDash(name) : name),
   'dns-label': (name, prefix) => isDns1123Label(prefix ? maskTrailingDash(name) : name),
   'dns1035-label': (name, prefix) => isDns1035Label(prefix ? maskTrailingDash(name) : name),
   'path-segment': (name, prefix) => (prefix ? isPathSegmentPrefix(name) : isPathSegmentName(name)),
+  'ip-address': isCanonicalIp,
 };
 
 export const FIELD_IMMUTABLE = 'field is immutable';

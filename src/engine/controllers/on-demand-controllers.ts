@@ -41,6 +41,10 @@ export const ON_DEMAND_CONTROLLERS: readonly OnDemand[] = [
     load: async () => (await import('./persistent-volume/claim.controller.ts')).claimController,
   },
   {
+    resources: ['storage.k8s.io/volumeattributesclasses'],
+    load: async () => (await import('./persistent-volume/attributes-class.controller.ts')).attributesClassController,
+  },
+  {
     resources: ['/persistentvolumes', '/persistentvolumeclaims'],
     controller: 'persistentvolume-controller',
     load: async () => (await import('./persistent-volume/volume.controller.ts')).volumeController,

@@ -86,8 +86,8 @@ export interface Strategy {
   gracePeriod?(object: KubeObject, requested: number | undefined): number;
   /** `orphan` for kinds that keep their dependants unless told otherwise. Only Jobs' old default; background otherwise. */
   defaultPropagation?: 'Orphan' | 'Background';
-  /** Also validates metadata.name: 'dns-subdomain', 'dns-label', 'dns1035-label', 'path-segment' (RBAC). */
-  nameRule: 'dns-subdomain' | 'dns-label' | 'dns1035-label' | 'path-segment';
+  /** Also validates metadata.name: 'dns-subdomain', 'dns-label', 'dns1035-label', 'path-segment' (RBAC), 'ip-address' (IPAddress). */
+  nameRule: 'dns-subdomain' | 'dns-label' | 'dns1035-label' | 'path-segment' | 'ip-address';
   /** Paths reset before field ownership is computed, per subresource ('' is the main one), e.g. { '': ['status'], status: ['spec'] }. */
   resetFields: Record<string, string[]>;
 }

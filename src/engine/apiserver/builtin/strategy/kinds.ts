@@ -117,6 +117,7 @@ export function behaviours(allocator: ServiceAllocator): Record<string, KindBeha
     'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': statusOnly(COUNTED),
     'networking.k8s.io/ingressclasses': COUNTED,
     'networking.k8s.io/ingresses': COUNTED,
+    'networking.k8s.io/ipaddresses': { nameRule: 'ip-address' },
     'networking.k8s.io/networkpolicies': COUNTED,
     'networking.k8s.io/servicecidrs': { keepsStatus: true, subresources: { status: keepEverythingButStatus } },
     'node.k8s.io/runtimeclasses': { allowCreateOnUpdate: true, allowUnconditionalUpdate: false },

@@ -121,7 +121,10 @@ export class NodeSupervisor {
     // Whoever is still starting reads it when it is ready.
     const message: SupervisorMessage = { type: 'stop', keepPods };
     if (agent.connected) agent.send(message);
-    const patience = realClock.setTimer(STOP_PATIENCE_MS, () => agent.kill('SIGKILL'));
+    const patience = realClock.setTimer(STOP_PATIENCE_MS, () => {
+      this.#options.log.error('the node agent does not end its Pods in time; what is left runs on, and the next start takes it over');
+      agent.kill('SIGKILL');
+    });
     patience.hold?.();
     await exited;
     patience.cancel();

@@ -548,6 +548,19 @@ describe('an agent that takes over', () => {
 });
 
 describe('a clean stop', () => {
+  test('does not wait longer than half a minute, however long a Pod may take', async () => {
+    const pod = aPod();
+    pod.spec!.terminationGracePeriodSeconds = 3600;
+    await aNodeWith(pod, (it) => (it.driver.onSignal = (_name, signal) => (signal === 'SIGKILL' ? 137 : undefined)));
+    const done = node.worker.shutDown();
+    await node.advance(30_000);
+    await done;
+    expect(node.driver.signals).toEqual([
+      ['c', 'SIGTERM'],
+      ['c', 'SIGKILL'],
+    ]);
+  });
+
   test('ends containers, leaves nothing behind and the Pod in the API', async () => {
     await aNodeWith(aPod());
     await node.worker.shutDown();

@@ -44,6 +44,9 @@ export interface Adoption {
 /** Sandboxes and volumes that cannot be had now: no watch tells when they can. */
 const RETRY = { initialMs: 250, maxMs: 5000, jitter: 0.2 };
 
+/** Nobody who stops the machine's `up` waits for longer, whatever the Pod asks for. */
+const SHUT_DOWN_GRACE_SECONDS = 30;
+
 /**
  * Brings one Pod to life, keeps it as it should be, and ends it. It is woken by whatever changes and does one pass at a time: looks at what
  * there is, decides (model/), acts. A pass that must end early, because the Pod is deleted, is told so by a signal.
@@ -333,8 +336,7 @@ export class PodWorker {
   /** What is under way is cut short, and a shorter time to end counts from now on. */
   #endSoon(): void {
     this.#abort.abort();
-    const grace = graceSeconds(this.pod, undefined, 'podEnds');
-    this.#deadline?.shorten(grace * 1000);
+    this.#deadline?.shorten(this.#graceMs());
     for (const deadline of this.#deadlines) deadline.shorten(grace * 1000);
   }
 
@@ -365,8 +367,7 @@ export class PodWorker {
     const { pod } = this;
     const running = this.containers.runs.running();
     if (running.length === 0) return;
-    const grace = graceSeconds(pod, undefined, 'podEnds');
-    this.#deadline ??= new Deadline(this.#ports.clock, grace * 1000);
+    this.#deadline ??= new Deadline(this.#ports.clock, this.#graceMs());
     const deadline = this.#deadline;
     for (const { id } of running) this.#ports.probes.stop(id);
     await Promise.all(
@@ -376,6 +377,11 @@ export class PodWorker {
       }),
     );
     deadline.cancel();
+  }
+
+  #graceMs(): number {
+    const seconds = graceSeconds(this.pod, undefined, 'podEnds');
+    return 1000 * (this.#shutDown ? Math.min(seconds, SHUT_DOWN_GRACE_SECONDS) : seconds);
   }
 
   /** A Pod that ends is told of when it has ended, in one write; unless that takes long. */

@@ -18,7 +18,8 @@ export function runsOnDemand(
       const [{ startRuns }, isolation] = await Promise.all([import('../areas/runs/start-runs.ts'), isolationOn(nodeMode)]);
       const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'];
       const client = clientAs({ name: RUNS_USER, groups });
-      const settings = { runtimedImage: `tenantry.dev/runtimed:${productVersion()}`, builtInIsolation: isolation };
+      const image = (name: string) => `tenantry.dev/${name}:${productVersion()}`;
+      const settings = { runtimedImage: image('runtimed'), maintainerImage: image('runtime-maintainer'), builtInIsolation: isolation };
       return ({ clock, log, metrics = new MetricsRegistry() }) => startRuns({ client, clock, log, metrics, settings });
     },
   };

@@ -32,7 +32,12 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
     images: [
       { name: 'hello', entrypoint: [nodeBinary, join(programFolder, 'hello.js')], cmd: [], env: [PATH, 'PORT=8080'] },
       { name: 'tools', entrypoint: [], cmd: ['/bin/sh'], env: [PATH] },
-      { name: 'runtimed', entrypoint: [nodeBinary, join(programFolder, 'runtimed.js')], cmd: [], env: [PATH] },
+      ...['runtimed', 'runtime-maintainer'].map((name) => ({
+        name,
+        entrypoint: [nodeBinary, join(programFolder, `${name}.js`)],
+        cmd: [],
+        env: [PATH],
+      })),
       ...['bash', 'python', 'node'].map((language) => ({
         name: `runtime-${language}`,
         entrypoint: [nodeBinary, join(programFolder, 'runtime-server.js'), language],

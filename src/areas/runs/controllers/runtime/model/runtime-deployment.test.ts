@@ -11,7 +11,7 @@ function deploymentOf(spec: Partial<RuntimeSpec> = {}, container: Json = {}) {
     metadata: { name: 'bash', namespace: 'ns', uid: 'u' },
     spec: { template: { spec: { containers: [{ name: 'runtime', image: 'example/bash:1', ...container }] } }, ...spec },
   };
-  return runtimeDeployment(runtime, 2, { runtimedImage: 'example/runtimed:1' });
+  return runtimeDeployment(runtime, 2, { runtimedImage: 'example/runtimed:1', maintainerImage: 'example/maintainer:1' });
 }
 
 function containersOf(deployment: ReturnType<typeof deploymentOf>): [Json, Json] {

@@ -18,6 +18,8 @@ import { deploymentName, serviceAccountOf } from './names.ts';
 export interface RuntimeSettings {
   /** Of the sidecar, unless the Runtime names another. */
   runtimedImage: string;
+  /** Of the program that cleans up artifact stores. */
+  maintainerImage: string;
   /** What Runs of the Runtimes that come with the engine get when those do not say; absent: as all others. */
   builtInIsolation?: { isolation: 'shared' | 'process'; reason?: string };
 }

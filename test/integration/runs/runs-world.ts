@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Server } from '@grpc/grpc-js';
 import { RunKind, type Run, type RunSpec } from '../../../src/api/kruntimes.io/v1alpha1/run.ts';
-import { startRuntimed, type RunningRuntimed } from '../../../src/areas/runs/runtimed/start-runtimed.ts';
+import { startRuntimed, type RunningRuntimed, type RuntimedArtifacts } from '../../../src/areas/runs/runtimed/start-runtimed.ts';
 import { startRunScheduler } from '../../../src/areas/runs/scheduler/start-run-scheduler.ts';
 import { Executions } from '../../../src/areas/runs/servers/executions.ts';
 import { LANGUAGES } from '../../../src/areas/runs/servers/language.ts';
@@ -44,14 +44,14 @@ export class RunsWorld {
   }
 
   /** A Runtime Pod for bash that takes so many Runs. */
-  async pod(name: string, places: number): Promise<RuntimePodHere> {
+  async pod(name: string, places: number, artifacts?: RuntimedArtifacts): Promise<RuntimePodHere> {
     await this.client.resource(Pod, 'default').create({
       metadata: { name, labels: { runtime: 'here' }, annotations: { 'kruntimes.io/capacity.runs': String(places) } },
       spec: { containers: [{ name: 'runtime', image: 'example/none' }], schedulerName: 'nobody' },
     });
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
     await this.client.resource(Pod, 'default').status.patch(name, { type: 'merge', patch: { status } });
-    const pod = new RuntimePodHere(this.client, name, join(this.#data, 'workspaces', name));
+    const pod = new RuntimePodHere(this.client, name, join(this.#data, 'workspaces', name), artifacts);
     await pod.startServer();
     await pod.startRuntimed();
     this.#pods.push(pod);
@@ -106,9 +106,11 @@ export class RuntimePodHere {
   readonly lines: string[] = [];
   readonly #client: Client;
   #server: { server: Server; executions: Executions; port: number } | undefined;
+  readonly #artifacts: RuntimedArtifacts | undefined;
   #runtimed: RunningRuntimed | undefined;
 
-  constructor(client: Client, name: string, workspace: string) {
+  constructor(client: Client, name: string, workspace: string, artifacts?: RuntimedArtifacts) {
+    this.#artifacts = artifacts;
     this.#client = client;
     this.name = name;
     this.workspace = workspace;
@@ -130,7 +132,9 @@ export class RuntimePodHere {
       podName: this.name,
       runtimeName: 'here',
       runtimeEndpoint: `127.0.0.1:${this.#server!.port}`,
-      folders: { ours: this.workspace, theirs: this.workspace, artifacts: false },
+      folders: { ours: this.workspace, theirs: this.workspace },
+      artifacts: this.#artifacts,
+      statusAddress: '127.0.0.1:0',
       isolation: '',
       network: false,
       print: (line) => this.lines.push(line),
@@ -138,6 +142,10 @@ export class RuntimePodHere {
       clock: realClock,
       log: silentLog,
     });
+  }
+
+  get statusPort(): number {
+    return this.#runtimed!.statusPort!;
   }
 
   /** As a crash would: what runs goes on. */

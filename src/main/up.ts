@@ -61,6 +61,9 @@ function checkAddress(address: string): void {
 function nodeSettings(options: UpOptions): NodeSettings | undefined {
   const { node: mode, nodeName: name, keepPods = false, allowHostPath, nodePortAddress } = options;
   if (mode === 'none') return undefined;
+  if (mode === 'oci' && process.getuid?.() !== 0) {
+    throw new Error('Cannot run containers: this is not root; start it as root, or use --node process');
+  }
   const resources: Record<string, string> = {};
   for (const text of options.nodeResource) {
     const [, resource, amount] = /^([^=]+)=(.+)$/.exec(text) ?? [];

@@ -572,6 +572,16 @@ describe('a clean stop', () => {
     expect(node.state('c').state.terminated.exitCode).toBe(143);
   });
 
+  test('does not wait for a Pod that may take an hour', async () => {
+    await aNodeWith(aPod({ terminationGracePeriodSeconds: 3600 }), (it) => {
+      it.driver.onSignal = (_name, signal) => (signal === 'SIGKILL' ? 137 : undefined);
+    });
+    const done = node.worker.shutDown();
+    await node.advance(30_000);
+    await done;
+    expect(node.driver.removed).toEqual(['c.0']);
+  });
+
   test('begins a Pod again from its first init container', async () => {
     await aNodeWith(aPod({ initContainers: [aContainer('i')] }));
     await node.endContainer('i', 0);

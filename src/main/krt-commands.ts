@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
 import type { Session } from '../cli/krt/session.ts';
+import { addConformanceCommand } from './runtime-conformance.ts';
 
 /** Nothing of what talks to a cluster is loaded before a command needs it. */
 async function inSession(flags: object, work: (session: Session) => Promise<number>): Promise<void> {
@@ -206,6 +207,7 @@ function addArtifactCommands(parent: Command): void {
 
 function addRuntimeCommands(parent: Command): void {
   const runtime = parent.command('runtime').alias('rt').description('look after Runtimes, the Pods that take Runs');
+  addConformanceCommand(runtime);
   everywhere(output(runtime.command('list').alias('ls')))
     .description('show Runtimes')
     .action(async (_: unknown, command: Command) => {

@@ -8,6 +8,7 @@ import type { Log } from '../../lib/log.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import type { Driver } from './drivers/driver.ts';
 import { resolveEnvironment } from './environment/resolve-environment.ts';
+import { withApiServer } from './environment/service-variables.ts';
 import type { Images } from './images/images.ts';
 import type { PodNetwork } from './network/pod-network.ts';
 import { Housekeeper } from './pods/housekeeper.ts';
@@ -186,7 +187,8 @@ async function podSurroundings(
   };
   const environment: Parameters<typeof workerPorts>[0]['environment'] = (pod, container, podIp) => {
     const node = { allocatable: self.allocatable };
-    return resolveEnvironment({ pod, container, services: services.list(), podIp, hostIp: hostIps[0], node, read: objects });
+    const reachable = withApiServer(services.list(), network.apiServer);
+    return resolveEnvironment({ pod, container, services: reachable, podIp, hostIp: hostIps[0], node, read: objects });
   };
   return { sandbox, environment };
 }

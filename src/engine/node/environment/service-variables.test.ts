@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, KubeObject } from '../../../kube/object.ts';
-import { serviceVariables } from './service-variables.ts';
+import { serviceVariables, withApiServer } from './service-variables.ts';
 
 function aService(namespace: string, name: string, clusterIP: string | undefined, ports: Json[]): KubeObject {
   return { apiVersion: 'v1', kind: 'Service', metadata: { name, namespace }, spec: { clusterIP, ports } };
@@ -67,5 +67,22 @@ describe('serviceVariables', () => {
   it('names the API server only, when links are switched off', () => {
     expect(Object.fromEntries(serviceVariables(services, 'shop', false))).toEqual(API);
     expect(Object.fromEntries(serviceVariables(services, 'default', false))).toEqual(API);
+  });
+});
+
+describe('withApiServer', () => {
+  it('puts the address of the API server in place of its Service, which leads nowhere without rules in the network', () => {
+    const variables = serviceVariables(withApiServer(services, { address: '127.0.0.1', port: 6443 }), 'other', true);
+    expect(Object.fromEntries(variables)).toMatchObject({
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: '6443',
+      KUBERNETES_SERVICE_PORT_HTTPS: '6443',
+      KUBERNETES_PORT: 'tcp://127.0.0.1:6443',
+      ELSEWHERE_SERVICE_HOST: '9.9.9.9',
+    });
+  });
+
+  it('leaves the Services alone where theirs are reached', () => {
+    expect(withApiServer(services, undefined)).toBe(services);
   });
 });

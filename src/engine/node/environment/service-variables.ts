@@ -18,6 +18,20 @@ export function serviceVariables(services: Iterable<KubeObject>, namespace: stri
   return variables;
 }
 
+/** The Services, the API server's own with the address where it is really reached from here. */
+export function withApiServer(
+  services: Iterable<KubeObject>,
+  apiServer: { address: string; port: number } | undefined,
+): Iterable<KubeObject> {
+  if (apiServer === undefined) return services;
+  return Array.from(services, (service) => {
+    const { name, namespace } = service.metadata;
+    if (namespace !== 'default' || name !== 'kubernetes') return service;
+    const [first, ...rest]: Json[] = service.spec?.ports ?? [];
+    return { ...service, spec: { ...service.spec, clusterIP: apiServer.address, ports: [{ ...first, port: apiServer.port }, ...rest] } };
+  });
+}
+
 /** Headless Services and those of type ExternalName have no address to tell. */
 function hasAddress({ spec }: KubeObject): boolean {
   return Boolean(spec?.clusterIP) && spec.clusterIP !== 'None' && spec.ports?.length > 0;

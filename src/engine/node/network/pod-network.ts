@@ -19,6 +19,8 @@ export interface PodNetwork {
   dial(pod: PodReference, port: number): Promise<Duplex>;
   /** For /etc/resolv.conf of Pods with dnsPolicy ClusterFirst; absent: there is no cluster DNS here. */
   readonly dns?: { address: string; domain: string };
+  /** Where Pods reach the API server when the address of its Service leads nowhere here. */
+  readonly apiServer?: { address: string; port: number };
   /** Lets go without touching the running Pods' network. */
   stop(): Promise<void>;
   /** Removes everything: namespaces, links, rules. For a clean end with no Pods left. */

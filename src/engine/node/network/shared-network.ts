@@ -16,6 +16,7 @@ export type SharedNetworkOptions = Pick<
   NetworkOptions,
   'client' | 'clock' | 'log' | 'dir' | 'nodeName' | 'nodePortAddress' | 'nodeAddress' | 'informers'
 > & {
+  apiServer?: NetworkOptions['apiServer'];
   /** Why Pods have no network of their own. */
   reason: 'NotRoot' | 'NftablesMissing' | 'Chosen';
   message: string;
@@ -31,6 +32,8 @@ export function createSharedNetwork(options: SharedNetworkOptions): PodNetwork {
 
 class SharedNetwork implements PodNetwork {
   readonly enforcesPolicies: { status: boolean; reason: string; message: string };
+  /** Addresses of Services are nobody's here: what is in this process is reached where it listens. */
+  readonly apiServer: PodNetwork['apiServer'];
   #options: SharedNetworkOptions;
   #pool = new AddressPool(podRange());
   #file: AddressFile;
@@ -40,6 +43,7 @@ class SharedNetwork implements PodNetwork {
 
   constructor(options: SharedNetworkOptions) {
     this.#options = options;
+    this.apiServer = options.apiServer;
     const { clock, log, dir, nodePortAddress = DEFAULT_NODE_PORT_ADDRESS } = options;
     this.enforcesPolicies = { status: false, reason: options.reason, message: options.message };
     this.#file = new AddressFile(join(dir, 'network'), () => ({ podCidr: POD_ADDRESSES, ...this.#pool.state() }));

@@ -41,8 +41,6 @@ export interface Adoption {
   hasTraces: boolean;
 }
 
-/** Whoever stops the node does not wait longer for its Pods. */
-const SHUTDOWN_SECONDS = 30;
 /** Sandboxes and volumes that cannot be had now: no watch tells when they can. */
 const RETRY = { initialMs: 250, maxMs: 5000, jitter: 0.2 };
 
@@ -156,8 +154,6 @@ export class PodWorker {
   /** Ends all containers and leaves nothing on the machine; the Pod stays in the API. */
   async shutDown(): Promise<void> {
     this.#shutDown = true;
-    const grace = Math.min(graceSeconds(this.pod, undefined, 'podEnds'), SHUTDOWN_SECONDS);
-    this.#deadline ??= new Deadline(this.#ports.clock, grace * 1000);
     this.#endSoon();
     this.wake();
     if (!this.#cleared) await new Promise<void>((resolve) => this.#clearWaiters.push(resolve));
@@ -341,7 +337,7 @@ export class PodWorker {
   #endSoon(): void {
     this.#abort.abort();
     this.#deadline?.shorten(this.#graceMs());
-    for (const deadline of this.#deadlines) deadline.shorten(grace * 1000);
+    for (const deadline of this.#deadlines) deadline.shorten(this.#graceMs());
   }
 
   async #finish(): Promise<void> {

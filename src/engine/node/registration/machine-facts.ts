@@ -29,7 +29,7 @@ export function machineFacts(): MachineFacts {
     }
   };
   return {
-    hostname: nodeNameOf(hostname()),
+    hostname: hostname().toLowerCase(),
     os: platform(),
     architecture: ARCHITECTURES[arch()] ?? arch(),
     cores: availableParallelism(),
@@ -40,12 +40,6 @@ export function machineFacts(): MachineFacts {
     bootId: read('/proc/sys/kernel/random/boot_id'),
     address: machineAddress(networkInterfaces()),
   };
-}
-
-/** Hostnames may be what names of objects may not: `My_Laptop`. */
-export function nodeNameOf(name: string): string {
-  const allowed = name.toLowerCase().replaceAll(/[^a-z0-9.-]/g, '-');
-  return allowed.replaceAll(/^[.-]+|[.-]+$/g, '').slice(0, 63) || 'node';
 }
 
 /** The first address that is not loopback or link-local, IPv4 before IPv6. */

@@ -7,7 +7,7 @@ import { FakeClock } from '../../../lib/clock-fake.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { FakeApi } from '../../../../test/support/fake-api.ts';
 import { nodeConditions, nodeMetadata, nodeStatus, type NodeDescription, type NodeHealth } from './describe-node.ts';
-import { machineAddress, nodeNameOf, type MachineFacts, type MachineState } from './machine-facts.ts';
+import { machineAddress, type MachineFacts, type MachineState } from './machine-facts.ts';
 import { LEASE_NAMESPACE, NodeRegistrar } from './node-registrar.ts';
 import { evictionOrder, NO_PRESSURE, pressureOf, type Evictable } from './pressure.ts';
 
@@ -80,15 +80,6 @@ describe('what a node says', () => {
   ])('%s with %j is %s', (type, pressure, status, reason) => {
     const conditions = nodeConditions({ ...health, pressure: { ...NO_PRESSURE, ...pressure } }, [], new Date(0));
     expect(conditions.find((condition) => condition.type === type)).toMatchObject({ status, reason });
-  });
-
-  test.each([
-    ['box', 'box'],
-    ['My_Laptop.Local', 'my-laptop.local'],
-    ['-odd-.', 'odd'],
-    ['___', 'node'],
-  ])('by a name that may be one: %s is %s', (hostname, name) => {
-    expect(nodeNameOf(hostname)).toBe(name);
   });
 
   test('since when', () => {

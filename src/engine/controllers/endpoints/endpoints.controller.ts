@@ -17,8 +17,12 @@ const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
 const MANAGER = 'endpoint-controller';
 const HEADLESS = 'service.kubernetes.io/headless';
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
-/** The object holds all addresses of a Service, so that each change writes them all: changes that come together are written together. */
+/**
+ * The object holds all addresses of a Service, so that each change writes them all: changes that come together are written together, and
+ * the more there are to write, the longer they gather.
+ */
 const REST_MS = 250;
+const REST_MS_PER_ADDRESS = 2;
 
 /** Endpoints, the old form of EndpointSlices, of every Service that selects Pods: some programs still read them. Keys are Services. */
 export function endpointsController(environment: Environment): Running {
@@ -27,7 +31,8 @@ export function endpointsController(environment: Environment): Running {
   const endpoints = informers.get<KubeObject>(Endpoints);
   const pods = podInformer(environment);
   services.addIndex('namespace', ({ metadata }) => [metadata.namespace!]);
-  const written = new Map<string, number>();
+  /** When the next write may come, by our own clock. */
+  const nextWrite = new Map<string, number>();
 
   const controller = new Controller({
     name: 'endpoints',
@@ -41,18 +46,18 @@ export function endpointsController(environment: Environment): Running {
       if (!service) return remove(key, current);
       if (!selects(service)) return undefined;
       // A timer: that enough time has passed is nothing that a watch could tell.
-      const rest = (written.get(key) ?? -Infinity) + REST_MS - clock.monotonic();
+      const rest = (nextWrite.get(key) ?? -Infinity) - clock.monotonic();
       if (rest > 0) return { afterMs: rest };
       const next = endpointsOf(service, current);
       if (current && deepEqual(viewOf(current), viewOf(next))) return undefined;
-      written.set(key, clock.monotonic());
+      nextWrite.set(key, clock.monotonic() + Math.max(REST_MS, REST_MS_PER_ADDRESS * countOf(next)));
       await write(service, current, next);
       return undefined;
     },
   });
 
   const remove = async (key: string, current: KubeObject | undefined): Promise<void> => {
-    written.delete(key);
+    nextWrite.delete(key);
     if (!current) return;
     const { name, namespace, uid } = current.metadata;
     await client
@@ -109,6 +114,10 @@ export function endpointsController(environment: Environment): Running {
       return own || services.get(keyOf(object)) ? [keyOf(object)] : [];
     })
     .start();
+}
+
+function countOf({ subsets }: KubeObject): number {
+  return ((subsets ?? []) as Subset[]).reduce((sum, one) => sum + (one.addresses?.length ?? 0) + (one.notReadyAddresses?.length ?? 0), 0);
 }
 
 function labelsOf({ metadata, spec }: ServiceObject): Record<string, string> {

@@ -12,16 +12,31 @@ interface Flag {
   values: Values;
 }
 
+/** A command, or the program itself, whose path is empty. */
 interface Entry {
-  name: string;
+  path: string[];
   description: string;
   flags: Flag[];
   values: Values;
+  /** Commands inside of it. */
+  children: { name: string; description: string }[];
 }
 
+const HELP = { name: 'help', description: 'display help for command' };
+
+/** The program, and all commands at whatever depth. */
 function entriesOf(program: Command): Entry[] {
-  const commands = program.commands.map((command) => ({
-    name: command.name(),
+  const [root, ...commands] = entriesBelow(program, []);
+  const names = root.children.map(({ name }) => name);
+  const help: Entry = { path: [HELP.name], description: HELP.description, flags: [], values: names, children: [] };
+  // At the start nobody looks for options: they would hide the commands.
+  return [{ ...root, flags: [], children: [...root.children, HELP] }, ...commands, help];
+}
+
+function entriesBelow(command: Command, path: string[]): Entry[] {
+  const argument = command.registeredArguments[0];
+  const entry: Entry = {
+    path,
     description: command.description(),
     flags: command.options.map((option) => ({
       flags: [option.long, option.short].filter((flag) => flag !== undefined && flag !== null),
@@ -29,10 +44,10 @@ function entriesOf(program: Command): Entry[] {
       takesValue: option.required,
       values: option.argChoices ?? valuesNamed(/<(\w+)>/.exec(option.flags)?.[1]),
     })),
-    values: command.registeredArguments[0]?.argChoices ?? valuesNamed(command.registeredArguments[0]?.name()),
-  }));
-  const help = { name: 'help', description: 'display help for command', flags: [], values: commands.map(({ name }) => name) };
-  return [...commands, help];
+    values: argument?.argChoices ?? valuesNamed(argument?.name()),
+    children: command.commands.map((child) => ({ name: child.name(), description: child.description() })),
+  };
+  return [entry, ...command.commands.flatMap((child) => entriesBelow(child, [...path, child.name()]))];
 }
 
 function valuesNamed(name: string | undefined): Values {
@@ -56,23 +71,40 @@ export function completionScript(shell: string, program: Command): string {
   }
 }
 
+/** The command that was typed so far, as the scripts hold it: ` image load`. */
+function typed({ path }: Entry): string {
+  return path.map((name) => ` ${name}`).join('');
+}
+
+/** As alternatives of a `case`: all commands there are. */
+function knownCommands(entries: Entry[]): string {
+  return entries
+    .filter(({ path }) => path.length > 0)
+    .map((entry) => `"${typed(entry)}"`)
+    .join('|');
+}
+
 function bash(name: string, entries: Entry[]): string {
   const afterFlags = entries.flatMap((entry) =>
     entry.flags
       .filter((flag) => flag.takesValue)
-      .flatMap((flag) => flag.flags.map((text) => `    "${entry.name} ${text}") ${bashReply('', flag.values)} return;;`)),
+      .flatMap((flag) => flag.flags.map((text) => `    "${typed(entry)} ${text}") ${bashReply([], flag.values)} return;;`)),
   );
-  const cases = entries.map((entry) => `    ${entry.name}) ${bashReply(longFlags(entry).join(' '), entry.values)};`);
+  const cases = entries.map((entry) => {
+    const words = [...entry.children.map((child) => child.name), ...entry.flags.map((flag) => flag.flags[0])];
+    return `    "${typed(entry)}") ${bashReply(words, entry.values)};`;
+  });
   return `_${name}_completion() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}"
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${entries.map((entry) => entry.name).join(' ')}" -- "$word"))
-    return
-  fi
-  case "\${COMP_WORDS[1]} $previous" in
+  local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" chosen="" each
+  for each in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$chosen $each" in
+      ${knownCommands(entries)}) chosen="$chosen $each";;
+    esac
+  done
+  case "$chosen $previous" in
 ${afterFlags.join('\n')}
   esac
-  case "\${COMP_WORDS[1]}" in
+  case "$chosen" in
 ${cases.join('\n')}
   esac
 }
@@ -80,43 +112,39 @@ complete -o filenames -F _${name}_completion ${name}
 `;
 }
 
-function bashReply(words: string, values: Values): string {
-  const all = [words, ...(Array.isArray(values) ? values : [])].filter((word) => word !== '').join(' ');
+function bashReply(words: string[], values: Values): string {
+  const all = [...words, ...(Array.isArray(values) ? values : [])].join(' ');
   const paths = values === 'files' ? '-f ' : values === 'directories' ? '-d ' : '';
   return `COMPREPLY=($(compgen ${paths}-W "${all}" -- "$word"));`;
 }
 
-function longFlags(entry: Entry): string[] {
-  return entry.flags.map((flag) => flag.flags[0]);
-}
-
 function zsh(name: string, entries: Entry[]): string {
-  const commands = entries.map((entry) => `    '${entry.name}:${plain(entry.description)}'`);
-  const cases = entries.map((entry) => {
-    const specs = entry.flags.flatMap((flag) =>
-      flag.flags.map((text) => `'${text}[${plain(flag.description)}]${flag.takesValue ? `:value:${zshAction(flag.values)}` : ''}'`),
-    );
-    if (entry.values !== undefined) specs.push(`'1:value:${zshAction(entry.values)}'`);
-    return `    ${entry.name}) _arguments ${specs.join(' ')};;`;
-  });
   return `#compdef ${name}
 _${name}() {
-  local -a commands=(
-${commands.join('\n')}
-  )
-  if (( CURRENT == 2 )); then
-    _describe 'command' commands
-    return
-  fi
-  local chosen="$words[2]"
-  shift words
-  (( CURRENT-- ))
+  local chosen=""
+  local -a commands
+  while (( CURRENT > 2 )); do
+    case "$chosen $words[2]" in
+      ${knownCommands(entries)}) chosen="$chosen $words[2]"; shift words; (( CURRENT-- ));;
+      *) break;;
+    esac
+  done
   case "$chosen" in
-${cases.join('\n')}
+${entries.map((entry) => `    "${typed(entry)}") ${zshReply(entry)};;`).join('\n')}
   esac
 }
 compdef _${name} ${name}
 `;
+}
+
+function zshReply({ children, flags, values }: Entry): string {
+  const specs = flags.flatMap((flag) =>
+    flag.flags.map((text) => `'${text}[${plain(flag.description)}]${flag.takesValue ? `:value:${zshAction(flag.values)}` : ''}'`),
+  );
+  if (values !== undefined) specs.push(`'1:value:${zshAction(values)}'`);
+  const commands = children.map((child) => `'${child.name}:${plain(child.description)}'`).join(' ');
+  const describe = children.length > 0 ? [`commands=(${commands}); (( CURRENT == 2 )) && _describe 'command' commands`] : [];
+  return [...describe, ...(specs.length > 0 || children.length === 0 ? [`_arguments ${specs.join(' ')}`] : [])].join('; ');
 }
 
 function zshAction(values: Values): string {
@@ -126,9 +154,12 @@ function zshAction(values: Values): string {
 
 function fish(name: string, entries: Entry[]): string {
   const lines = entries.flatMap((entry) => {
-    const inside = `complete -c ${name} -n '__fish_seen_subcommand_from ${entry.name}'`;
+    const seen = entry.path.map((each) => `__fish_seen_subcommand_from ${each}`).join('; and ');
+    const names = entry.children.map((child) => child.name).join(' ');
+    const offered = seen === '' ? '__fish_use_subcommand' : `${seen}; and not __fish_seen_subcommand_from ${names}`;
+    const inside = `complete -c ${name} -n '${seen}'`;
     return [
-      `complete -c ${name} -f -n __fish_use_subcommand -a ${entry.name} -d '${plain(entry.description)}'`,
+      ...entry.children.map((child) => `complete -c ${name} -f -n '${offered}' -a ${child.name} -d '${plain(child.description)}'`),
       ...entry.flags.map(
         (flag) => `${inside} ${fishFlags(flag)}${fishValues(flag.takesValue, flag.values)} -d '${plain(flag.description)}'`,
       ),

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { PLAIN_NODE } from '../support/node-client.ts';
+import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
+import { type, type Outcome } from './command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tenantry-krt-'));
+const data = join(folder, 'data');
+// Nothing but the instance: no kubeconfig of whoever runs the tests.
+const env = { TENANTRY_DATA: data, KUBECONFIG: '', HOME: folder };
+let engine: SpawnedEngine;
+
+beforeAll(async () => {
+  chmodSync(folder, 0o711);
+  engine = await spawnEngine(data, { args: PLAIN_NODE });
+}, 60_000);
+afterAll(async () => {
+  await engine?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}, 60_000);
+
+/** Nothing here takes long: a command that hangs is ended, so that the test can say what it said. */
+const limited = (...command: string[]): Promise<Outcome> => type('timeout', ['-k', '1', '30', process.execPath, ...command], env);
+const krt = (...args: string[]): Promise<Outcome> => limited('bin/krt', ...args);
+
+vi.setConfig({ testTimeout: 60_000 });
+
+describe('krt, right after `tenantry up`', () => {
+  test('runs a command, with nothing to set up', async () => {
+    const { code, stdout, stderr } = await krt('run', '--follow', '--', 'echo', 'hi');
+    expect(stderr).toMatch(/^Run run-[a-z0-9]{8} created\n/);
+    expect([code, stdout]).toEqual([0, 'hi\n']);
+  });
+
+  test('knows the Runtimes that come with it', async () => {
+    const { stdout } = await krt('runtime', 'list', '-o', 'name');
+    expect(stdout.split('\n').sort()).toEqual([
+      '',
+      'runtime.kruntimes.io/bash',
+      'runtime.kruntimes.io/node',
+      'runtime.kruntimes.io/python',
+    ]);
+  });
+
+  test('`tenantry run` is the same', async () => {
+    const { code, stdout } = await limited('bin/tenantry', 'run', '--follow', '--data', data, '--', 'echo', 'a  b');
+    expect([code, stdout]).toEqual([0, 'a  b\n']);
+    expect((await limited('bin/tenantry', 'runs', 'list', '-o', 'name')).stdout).toMatch(/^run\.kruntimes\.io\/run-/);
+  });
+});
+
+describe('a Run', () => {
+  test('writes to both streams, empty lines and all, while somebody follows it and after', async () => {
+    const script = 'echo one; echo; echo two >&2; sleep 0.3; echo three; printf end';
+    const followed = await krt('run', '--follow', '--name', 'streams', '--', script);
+    expect(followed.stdout).toBe('one\n\nthree\nend');
+    expect(followed.stderr).toContain('two\n');
+    const after = await krt('logs', 'streams');
+    expect([after.stdout, after.stderr]).toEqual(['one\n\nthree\nend', 'two\n']);
+  });
+
+  test('is followed line by line as it runs', async () => {
+    const child = spawn(process.execPath, ['bin/krt', 'run', '--follow', '--name', 'live', '--', 'echo begun; sleep 60'], {
+      env: { ...process.env, ...env },
+    });
+    const exit = new Promise((resolve) => void child.once('close', resolve));
+    await new Promise<void>((resolve) => child.stdout.on('data', (chunk: Buffer) => chunk.toString().includes('begun') && resolve()));
+    expect((await krt('logs', 'live')).stdout).toBe('begun\n');
+    // Ctrl-C ends the Run, not only the looking.
+    child.kill('SIGINT');
+    expect(await exit).toBe(130);
+    expect((await krt('get', 'live', '-o', 'jsonpath={.status.phase}')).stdout).toBe('Cancelled');
+  });
+
+  test.each([
+    ['fails as its program does', ['--', 'exit 7'], 7, 'failed: exit status 7'],
+    ['is ended when its time is over', ['--timeout', '300ms', '--', 'sleep 60'], 124, 'timed out: timeout after 300ms'],
+    ['that asks for a Secret that is not there', ['--secret', 'A=nosuch/key', '--', 'true'], 125, 'Secret "nosuch" not found'],
+  ])('%s', async (_name, args, exit, said) => {
+    const { code, stderr } = await krt('run', '--wait', ...args);
+    expect(stderr).toContain(said);
+    expect(code).toBe(exit);
+  });
+
+  test('takes its script from a file, with arguments, variables and outputs', async () => {
+    const file = join(folder, 'count.js');
+    writeFileSync(
+      file,
+      'require("fs").writeFileSync(process.env.KRUNTIME_OUTPUTS, `args=${process.argv.slice(2)}\\nword=${process.env.WORD}\\n`)',
+    );
+    const outputs = 'jsonpath={.spec.runtime} {.status.outputs.args} {.status.outputs.word}';
+    const { code, stdout } = await krt('run', '--wait', '-f', file, '--env', 'WORD=x=y', '-o', outputs, '--', 'a', 'b');
+    expect([code, stdout]).toEqual([0, 'node a,b x=y']);
+  });
+
+  test('goes with `delete`, and with it its program', async () => {
+    const marker = join(folder, 'marker');
+    await krt('run', '--name', 'doomed', '--', `sleep 60; touch ${marker}`);
+    await krt('wait', 'doomed', '--for', 'phase=Running');
+    expect((await krt('delete', 'doomed')).stdout).toBe('run.kruntimes.io "doomed" deleted\n');
+    expect((await krt('get', 'doomed')).code).toBe(1);
+  });
+});
+
+describe('the SDK', () => {
+  test('does what the guide says', async () => {
+    const file = 'docs/guide/runs-sdk.mjs';
+    expect(readFileSync('docs/guide/runs.md', 'utf8')).toContain(readFileSync(file, 'utf8'));
+    const { code, stdout, stderr } = await limited(file);
+    expect([code, stderr]).toEqual([0, '']);
+    const lines = stdout.trim().split('\n');
+    expect(lines.slice(0, 4)).toEqual(['0 42 answer=42', 'stdout 1', 'stdout 2', 'stdout 3']);
+    expect(lines.at(-1)).toBe('Cancelled');
+  });
+});

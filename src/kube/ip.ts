@@ -26,11 +26,24 @@ export interface Cidr {
 const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 function parseOctets(text: string): { bytes: number[]; leadingZeros: boolean } | undefined {
-  if (!/^\d+\.\d+\.\d+\.\d+$/.test(text) || text.length > 64) return undefined;
-  const parts = text.split('.');
-  const bytes = parts.map(Number);
-  if (bytes.some((b) => b > 255)) return undefined;
-  return { bytes, leadingZeros: parts.some((p) => p.length > 1 && p[0] === '0') };
+  if (text.length > 64) return undefined;
+  const bytes: number[] = [];
+  let leadingZeros = false;
+  // By hand: this runs for every address of every Endpoints and policy, several times.
+  for (let i = 0; i <= text.length; i++) {
+    const start = i;
+    let value = 0;
+    for (; i < text.length; i++) {
+      const digit = text.charCodeAt(i) - 48;
+      if (digit === -2) break;
+      if (digit < 0 || digit > 9) return undefined;
+      value = value * 10 + digit;
+    }
+    if (i === start || value > 255) return undefined;
+    if (i - start > 1 && text.charCodeAt(start) === 48) leadingZeros = true;
+    bytes.push(value);
+  }
+  return bytes.length === 4 ? { bytes, leadingZeros } : undefined;
 }
 
 function parseGroups(text: string): number[] | undefined {
@@ -72,7 +85,8 @@ function parseV6(text: string): { bytes: number[]; leadingZeros: boolean } | und
 
 /** Reads an address the lenient way; the flags say what a strict reader would object to. */
 export function parseIp(text: string): IpAddress | undefined {
-  const separator = /[.:]/.exec(text)?.[0];
+  const [dot, colon] = [text.indexOf('.'), text.indexOf(':')];
+  const separator = dot >= 0 && (colon < 0 || dot < colon) ? '.' : colon >= 0 ? ':' : '';
   if (separator === '.') {
     const v4 = parseOctets(text);
     return v4 && { bytes: Uint8Array.from(v4.bytes), version: 4, leadingZeros: v4.leadingZeros, mapped: false };

@@ -51,10 +51,13 @@ function* outlineOf(bytes: Uint8Array): Sliced<Outline> {
 }
 
 function endOfString(bytes: Uint8Array, start: number): number {
-  for (let i = bytes.indexOf(QUOTE, start + 1); i >= 0; i = bytes.indexOf(QUOTE, i + 1)) {
-    let escapes = 0;
-    while (bytes[i - 1 - escapes] === BACKSLASH) escapes++;
-    if (escapes % 2 === 0) return i;
+  const end = bytes.indexOf(QUOTE, start + 1);
+  // Looked for at once where nothing is escaped, which most texts are, long ones above all.
+  if (end < 0) throw new Unreadable();
+  if (bytes[end - 1] !== BACKSLASH) return end;
+  for (let i = start + 1; i < bytes.length; i++) {
+    if (bytes[i] === BACKSLASH) i++;
+    else if (bytes[i] === QUOTE) return i;
   }
   throw new Unreadable();
 }

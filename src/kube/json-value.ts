@@ -76,9 +76,24 @@ export function semanticEqual(a: Json, b: Json): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return isNothing(a) && isNothing(b);
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b)) return isNothing(a) && isNothing(b);
-    return a.length === b.length && a.every((item, i) => semanticEqual(item, b[i]));
+    if (a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!semanticEqual(a[i], b[i])) return false;
+    return true;
   }
-  for (const key in a) if (!semanticEqual(a[key], getField(b, key))) return false;
+  let shared = 0;
+  for (const key in a) {
+    const [mine, other] = [a[key], b[key]];
+    if (mine === other) {
+      if (mine !== undefined) shared++;
+      continue;
+    }
+    // Names such as `constructor` find something in every object.
+    const has = other !== undefined && Object.hasOwn(b, key);
+    if (!semanticEqual(mine, has ? other : undefined)) return false;
+    if (has) shared++;
+  }
+  for (const _ in b) shared--;
+  if (shared === 0) return true;
   for (const key in b) if (!Object.hasOwn(a, key) && !isNothing(b[key])) return false;
   return true;
 }

@@ -6,7 +6,7 @@ import { checkLiterals } from './literal-checks.ts';
 import { parseCel } from './parser.ts';
 import { plan, PlanError } from './plan.ts';
 import type { StepCounter } from '../schema/regex-program.ts';
-import { Pace } from '../schema/slices.ts';
+import { Pace, runToEnd, type Sliced } from '../schema/slices.ts';
 import type { Step } from './step.ts';
 import { typeText, type CelType } from './types.ts';
 import { Fault, type CelValue } from './values.ts';
@@ -92,17 +92,25 @@ export type CelCompilation =
 
 /** Parses, checks and prepares an expression. Nothing of it runs. */
 export function compileCel(expression: string, environment: CelEnvironment): CelCompilation {
+  return runToEnd(compileCelSteps(expression, environment));
+}
+
+/** The same, with pauses between its steps. */
+export function* compileCelSteps(expression: string, environment: CelEnvironment): Sliced<CelCompilation> {
   const source = new CelSource(expression);
   const issues: CelIssue[] = [];
-  const ast = parseCel(source, issues);
+  const ast = yield* parseCel(source, issues);
   if (ast === undefined) return { errors: issuesText(source, issues) };
+  yield;
   checkTypes(ast, environment.variables, issues);
+  yield;
   if (issues.length === 0) checkLiterals(ast, issues, environment.counter ?? new Pace(MOST_STEPS));
   if (issues.length > 0) return { errors: issuesText(source, issues) };
   const { resultType } = environment;
   if (resultType !== undefined && ast.type?.kind !== resultType.kind) {
     return { errors: `must evaluate to ${typeText(resultType)}` };
   }
+  yield;
   try {
     return { program: new CelProgram(expression, ast, plan(ast)) };
   } catch (error) {

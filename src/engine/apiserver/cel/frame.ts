@@ -11,10 +11,10 @@ export class CostExceeded extends Error {
 
 /** Steps of work for each unit of cost, beyond which an evaluation ends although its cost is within limits. */
 const WORK_PER_COST = 5;
-const PAUSE_EVERY = 2048;
+const PAUSE_EVERY = 1024;
 /** Steps that one turn of a fold counts for when it is time to pause. */
 const FOLD_TURN = 4;
-const LONGEST_TEXT = 10_000_000;
+const LONGEST_TEXT = 4_000_000;
 
 /** The state of one evaluation: its variables, and what it has spent. */
 export class Frame implements CallContext {

@@ -8,11 +8,15 @@ export interface CelIssue {
 /** The source of an expression, by code points, as positions in messages count them. */
 export class CelSource {
   readonly text: string;
-  readonly points: string[];
+  #points: string[] | undefined;
 
   constructor(text: string) {
     this.text = text;
-    this.points = Array.from(text);
+  }
+
+  /** Made when first asked for: an expression may be refused for its length alone. */
+  get points(): string[] {
+    return (this.#points ??= Array.from(this.text));
   }
 
   /** Line from 1, column from 0. */

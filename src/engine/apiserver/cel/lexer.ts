@@ -37,12 +37,12 @@ const OPERATORS = [
 const WHITESPACE = new Set(['\t', ' ', '\r', '\n', '\f']);
 const ESCAPE = /^\\(?:[abfnrtv"'\\?`]|[0-3][0-7]{2}|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})/;
 
-/** Splits an expression into tokens. What is no token is reported and skipped, as cel-go does. */
-export function tokenize(source: CelSource, issues: CelIssue[]): Token[] {
+/** Splits an expression into tokens, ending behind `most`. What is no token is reported and skipped, as cel-go does. */
+export function tokenize(source: CelSource, issues: CelIssue[], most = Infinity): Token[] {
   const { points } = source;
   const tokens: Token[] = [];
   let at = 0;
-  while (at < points.length) {
+  while (at < points.length && tokens.length <= most && issues.length <= most) {
     if (WHITESPACE.has(points[at])) at++;
     else if (points[at] === '/' && points[at + 1] === '/') {
       while (at < points.length && points[at] !== '\n') at++;

@@ -1,9 +1,10 @@
+import type { Sliced } from '../schema/slices.ts';
 import { measure, type CallExpr, type Expr, type ListExpr, type MapEntry, type StructExpr } from './ast.ts';
 import type { CelIssue, CelSource } from './issues.ts';
 import { tokenize, type Token } from './lexer.ts';
 import { expandMacro, MacroError } from './macros.ts';
 import { unescapeBytes, unescapeString } from './string-literal.ts';
-import { CelUint } from './values.ts';
+import { CelUint, stringSize } from './values.ts';
 
 /** Limits of cel-go: deeper or longer expressions are refused before they cost anything. */
 const DEEPEST = 250;
@@ -25,13 +26,19 @@ function startsOperand(token: Token): boolean {
 }
 
 /** @returns the expression, or undefined when `issues` says what is wrong */
-export function parseCel(source: CelSource, issues: CelIssue[]): Expr | undefined {
-  if (source.points.length > LONGEST) {
-    const message = `expression code point size exceeds limit: size: ${source.points.length}, limit ${LONGEST}`;
-    issues.push({ offset: -1, message });
+export function* parseCel(source: CelSource, issues: CelIssue[]): Sliced<Expr | undefined> {
+  const size = source.text.length > LONGEST ? stringSize(source.text) : 0;
+  if (size > LONGEST) {
+    issues.push({ offset: -1, message: `expression code point size exceeds limit: size: ${size}, limit ${LONGEST}` });
     return undefined;
   }
-  const tokens = tokenize(source, issues);
+  const tokens = tokenize(source, issues, MOST_TOKENS);
+  if (tokens.length > MOST_TOKENS) {
+    issues.length = 0;
+    issues.push({ offset: -1, message: `expression has too many parts: more than ${MOST_TOKENS} words and signs` });
+    return undefined;
+  }
+  yield;
   try {
     const expr = new Parser(tokens, issues).parse();
     if (issues.length === 0) refuseHuge(expr, issues);
@@ -42,8 +49,9 @@ export function parseCel(source: CelSource, issues: CelIssue[]): Expr | undefine
   }
 }
 
-/** cel-go would take as long as it takes. */
-const MOST_NODES = 10_000;
+/** cel-go would take as long as it takes. Here each step of a compilation has to fit into one turn of the event loop. */
+const MOST_NODES = 2500;
+const MOST_TOKENS = 6000;
 const MOST_LEVELS = 600;
 
 function refuseHuge(expr: Expr, issues: CelIssue[]): void {

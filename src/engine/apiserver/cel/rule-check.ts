@@ -2,6 +2,7 @@ import type { FieldError } from '../../../kube/field-error.ts';
 import { child, forbiddenValue, index, internalFinding, invalidValue } from '../schema/findings.ts';
 import { internalRule } from '../schema/internal-form.ts';
 import { multiplyCapped, type RuleCheck, type RuleScope } from '../schema/rule-scope.ts';
+import type { Sliced } from '../schema/slices.ts';
 import { compileRule, estimateRule, type CompiledRule } from './rules.ts';
 import { declare, type Declared } from './schema-types.ts';
 
@@ -19,12 +20,21 @@ export function checkRulesAt(suppressesCost: boolean): RuleCheck {
     if (declared === undefined) {
       const detail =
         'internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
-      return [() => [internalFinding(rulesPath, detail)]];
+      return [
+        // oxlint-disable-next-line require-yield -- done at once
+        function* () {
+          return [internalFinding(rulesPath, detail)];
+        },
+      ];
     }
-    return (schema['x-kubernetes-validations'] ?? []).map((rule, at) => () => {
-      const compiled = compileRule(schema, rule, declared, pace);
-      return checkRule(scope, compiled, declared, index(rulesPath, at), uncorrelatable, suppressesCost);
-    });
+    return (schema['x-kubernetes-validations'] ?? []).map(
+      (rule, at) =>
+        function* (): Sliced<FieldError[]> {
+          const compiled = yield* compileRule(schema, rule, declared, pace);
+          yield;
+          return checkRule(scope, compiled, declared, index(rulesPath, at), uncorrelatable, suppressesCost);
+        },
+    );
   };
 }
 

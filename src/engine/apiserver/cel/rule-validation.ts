@@ -32,9 +32,9 @@ export class RuleNode {
     return this.declared === undefined ? 0 : (this.node.schema['x-kubernetes-validations']?.length ?? 0);
   }
 
-  rule(at: number, pace: Pace): CompiledRule {
+  *rule(at: number, pace: Pace): Sliced<CompiledRule> {
     const { schema } = this.node;
-    return (this.compiled[at] ??= compileRule(schema, schema['x-kubernetes-validations']![at], this.declared!, pace));
+    return (this.compiled[at] ??= yield* compileRule(schema, schema['x-kubernetes-validations']![at], this.declared!, pace));
   }
 
   /** The schema as values of it are shown to rules. */
@@ -208,7 +208,7 @@ function* checkHere(run: Run, rules: RuleNode, value: Json, old: Json, path: str
   ]);
   for (let at = 0; at < rules.ruleCount; at++) {
     if (run.pace.tick(STEPS_PER_RULE)) yield;
-    const each = rules.rule(at, run.pace);
+    const each = yield* rules.rule(at, run.pace);
     if (each.error !== undefined) {
       run.found.push(invalidValue(path, type, `rule compile error: ${each.error}`));
       continue;

@@ -3,7 +3,8 @@ import { resolveFieldPath } from '../schema/field-path.ts';
 import type { Expr } from './ast.ts';
 import { children } from './ast.ts';
 import type { StepCounter } from '../schema/regex-program.ts';
-import { compileCel, type CelEnvironment, type CelProgram } from './cel.ts';
+import type { Sliced } from '../schema/slices.ts';
+import { compileCelSteps, type CelEnvironment, type CelProgram } from './cel.ts';
 import { estimateCost } from './cost-estimate.ts';
 import { declaredSizes, LARGEST_REQUEST, type Declared } from './schema-types.ts';
 import { BOOL, optionalOf, STRING } from './types.ts';
@@ -25,13 +26,13 @@ export interface CompiledRule {
 const STEPS_PER_CHARACTER = 4;
 
 /** @param counter is told what it takes */
-export function compileRule(schema: Schema, rule: ValidationRule, declared: Declared, counter: StepCounter): CompiledRule {
+export function* compileRule(schema: Schema, rule: ValidationRule, declared: Declared, counter: StepCounter): Sliced<CompiledRule> {
   const compiled: CompiledRule = { rule, usesOldSelf: false, fieldPath: '' };
   counter.tick((rule.rule.length + (rule.messageExpression ?? '').length) * STEPS_PER_CHARACTER);
   if (rule.rule.trim() === '') return compiled;
   const oldSelf = rule.optionalOldSelf ? optionalOf(declared.type) : declared.type;
   const variables = { self: declared.type, oldSelf };
-  const result = compileCel(rule.rule, { variables, counter });
+  const result = yield* compileCelSteps(rule.rule, { variables, counter });
   if (result.program === undefined) {
     compiled.error = `${result.instantiation ? 'program instantiation' : 'compilation'} failed: ${result.errors}`;
     return compiled;
@@ -43,7 +44,7 @@ export function compileRule(schema: Schema, rule: ValidationRule, declared: Decl
   compiled.usesOldSelf = mentions(result.program.ast, 'oldSelf');
   compiled.program = result.program;
   if (rule.messageExpression) {
-    compileMessage(compiled, rule.messageExpression, { variables, counter });
+    yield* compileMessage(compiled, rule.messageExpression, { variables, counter });
     if (compiled.messageError !== undefined) return compiled;
   }
   if (rule.fieldPath) {
@@ -53,8 +54,8 @@ export function compileRule(schema: Schema, rule: ValidationRule, declared: Decl
   return compiled;
 }
 
-function compileMessage(compiled: CompiledRule, expression: string, environment: CelEnvironment): void {
-  const result = compileCel(expression, environment);
+function* compileMessage(compiled: CompiledRule, expression: string, environment: CelEnvironment): Sliced<void> {
+  const result = yield* compileCelSteps(expression, environment);
   if (result.program === undefined) {
     compiled.messageError = `messageExpression ${result.instantiation ? 'instantiation' : 'compilation'} failed: ${result.errors}`;
   } else if (result.program.resultType.kind !== STRING.kind) {

@@ -257,8 +257,12 @@ export function shown(value: CelValue): string {
   return String(value);
 }
 
+const HAS_PAIRS = /[\ud800-\udbff]/;
+
 /** The number of code points of a string, which is its size. */
 export function stringSize(text: string): number {
+  // Found out at once for texts in which characters take a byte each: most, and all that are very long.
+  if (!HAS_PAIRS.test(text)) return text.length;
   let size = text.length;
   for (let at = 0; at < text.length - 1; at++) {
     const unit = text.charCodeAt(at);

@@ -1,16 +1,21 @@
 import { formatTime } from '../../../kube/time.ts';
+import { copyInSlices } from '../../../kube/json-slices.ts';
 import { NAME_RULES, validateObjectMeta } from '../../../kube/metadata-validation.ts';
 import type { GroupResource, KubeObject } from '../../../kube/object.ts';
 import { alreadyExistsError, invalidError, notFoundError } from '../../../kube/status.ts';
 import type { StoreEvent } from '../../store/store.ts';
-import { encodeIfChanged, isConflict, persist, persistRemoval } from '../verbs/persist.ts';
+import { runInSlices } from '../schema/slices.ts';
+import { NOTICEABLE_BYTES } from '../verbs/body-limits.ts';
+import { encodeIfChanged, encodeLargeIfChanged, isConflict, persist, persistRemoval } from '../verbs/persist.ts';
 import type { ServerCore } from '../verbs/core.ts';
 import { canonical, keepSystemFields } from '../verbs/system-fields.ts';
 import { isRemovable } from './deletion-rules.ts';
+import { largeObject } from './large-objects.ts';
 import { prefixOfKey, storageKey, storagePrefix } from './keys.ts';
 import type { ObjectChange, ObjectWriter } from './objects.ts';
 import type { Resource, WriteContext } from './resource.ts';
 
+const ATTEMPTS = 16;
 const SERVER = { name: 'system:apiserver', groups: ['system:masters'] };
 
 /** The server's own reads and writes, straight on the store. */
@@ -81,16 +86,47 @@ export class StoredObjects implements ObjectWriter {
     const key = storageKey(resource, namespace, name);
     const entry = core.store.latest(key);
     if (entry === undefined) throw notFoundError(resource, name);
+    if (entry.bytes.byteLength > NOTICEABLE_BYTES) return this.#updateLarge(resource, key, change, subresource ?? '');
     const old = core.cache.object(entry);
     const draft = core.cache.draft(entry);
     if (change(draft) === false) return old;
-    resource.strategy.prepareUpdate(draft, old, this.#context(resource, subresource ?? ''));
-    keepSystemFields(draft.metadata, old.metadata);
-    const stored = canonical(draft);
+    const stored = this.#prepared(resource, draft, old, subresource ?? '');
     if (isRemovable(resource, stored)) return core.cache.object(await persistRemoval(core, resource, key, entry, stored));
     const encoded = encodeIfChanged(entry, stored);
     if (encoded === undefined) return old;
     return core.cache.object(await persist(core, resource, key, entry, stored, encoded));
+  }
+
+  /** The same with pauses, in which others may write: then it is done again on what they wrote. */
+  async #updateLarge(
+    resource: Resource,
+    key: string,
+    change: (draft: KubeObject) => boolean | void,
+    subresource: string,
+  ): Promise<KubeObject> {
+    const core = this.#core as ServerCore;
+    for (let attempt = 1; ; attempt++) {
+      const entry = core.store.latest(key);
+      if (entry === undefined) throw notFoundError(resource, key.slice(key.lastIndexOf('/') + 1));
+      const old = await largeObject(core.cache, entry);
+      const draft: KubeObject = await runInSlices(copyInSlices(old));
+      if (change(draft) === false) return old;
+      const stored = this.#prepared(resource, draft, old, subresource);
+      try {
+        if (isRemovable(resource, stored)) return core.cache.object(await persistRemoval(core, resource, key, entry, stored));
+        const encoded = await encodeLargeIfChanged(entry, stored);
+        if (encoded === undefined) return old;
+        return core.cache.object(await persist(core, resource, key, entry, stored, encoded));
+      } catch (error) {
+        if (!isConflict(error) || attempt >= ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  #prepared(resource: Resource, draft: KubeObject, old: KubeObject, subresource: string): KubeObject {
+    resource.strategy.prepareUpdate(draft, old, this.#context(resource, subresource));
+    keepSystemFields(draft.metadata, old.metadata);
+    return canonical(draft);
   }
 
   async delete(groupResource: GroupResource, namespace: string, name: string): Promise<void> {

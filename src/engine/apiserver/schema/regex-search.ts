@@ -15,7 +15,9 @@ export interface Found {
   end: number;
 }
 
-const CHECK_EVERY = 2048;
+const CHECK_EVERY = 1024;
+const MATCHES_PER_TICK = 64;
+const STEPS_PER_MATCH = 2;
 
 /**
  * The leftmost match at or after a position, of those there the one that a backtracking search would find first: Go's semantics.
@@ -73,6 +75,8 @@ export function* searchAll(program: RegexProgram, text: string, limit: number, c
     if (!(isEmptyHere && found.start === previousEnd)) all.push(found);
     at = isEmptyHere ? at + unitsOf(runeAt(text, at)) : found.end;
     previousEnd = found.end;
+    // A search that ends soon is not counted by itself.
+    if (all.length % MATCHES_PER_TICK === 0 && counter.tick(MATCHES_PER_TICK * STEPS_PER_MATCH)) yield;
   }
   return all;
 }

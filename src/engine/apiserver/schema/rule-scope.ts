@@ -1,5 +1,5 @@
 import type { FieldError } from '../../../kube/field-error.ts';
-import type { Pace } from './slices.ts';
+import type { Pace, Sliced } from './slices.ts';
 import type { CrdSchema } from './structural.ts';
 
 /**
@@ -14,7 +14,7 @@ export interface RuleScope {
 }
 
 /** The checks of the rules of one schema node, one by one. `uncorrelatable` is the path of the ancestor that forbids `oldSelf`. */
-export type RuleCheck = (scope: RuleScope, path: string, uncorrelatable: string | undefined, pace: Pace) => (() => FieldError[])[];
+export type RuleCheck = (scope: RuleScope, path: string, uncorrelatable: string | undefined, pace: Pace) => (() => Sliced<FieldError[]>)[];
 
 export const MOST_COST = (1n << 64n) - 1n;
 

@@ -79,7 +79,7 @@ function* visit(walk: Walk, schema: CrdSchema | undefined | null, path: string, 
   if (found.length > before || scope === undefined || walk.checkRules === undefined) return;
   // A rule may take long to compile and to estimate: each is a slice of its own.
   for (const check of walk.checkRules(scope, path, place.uncorrelatable, walk.pace)) {
-    walk.ruleFindings.push(...check());
+    walk.ruleFindings.push(...(yield* check()));
     yield;
   }
 }

@@ -9,13 +9,13 @@ import type { Resource } from '../registry/resource.ts';
 import { runInSlices } from '../schema/slices.ts';
 import {
   breathe,
-  LISTING_VALUE_LIMIT,
   measureJson,
   measureValue,
   NOTICEABLE_VALUES,
   UNMEASURED_BYTES,
   SLICED_VALUE_LIMIT,
   VALUE_LIMIT,
+  VALUE_LIMITS,
 } from './body-limits.ts';
 
 /** A body as it came, and what a strict reader says about the keys that it names twice. */
@@ -58,11 +58,15 @@ export function ownValue(value: Json, request: ApiRequest): ParsedBody | Promise
   return runInSlices(copyInSlices(value)).then((copy) => ({ value: copy, duplicates: [] }));
 }
 
+/** Definitions and the objects they define: however small they are, patterns and rules may take long. */
+export function checksExpressions(resource: Resource): boolean {
+  return resource.strategicMerge === false || resource.group === 'apiextensions.k8s.io';
+}
+
 /** How many values an object of a resource may hold. */
 export function valueLimit(resource: Resource | undefined): number {
-  const sliced = resource?.strategicMerge === false || resource?.group === 'apiextensions.k8s.io';
-  if (sliced) return SLICED_VALUE_LIMIT;
-  return resource?.resource === 'endpointslices' || resource?.resource === 'endpoints' ? LISTING_VALUE_LIMIT : VALUE_LIMIT;
+  if (resource !== undefined && checksExpressions(resource)) return SLICED_VALUE_LIMIT;
+  return VALUE_LIMITS[resource?.resource ?? ''] ?? VALUE_LIMIT;
 }
 
 export function mediaType(contentType: string): string {

@@ -15,7 +15,7 @@ import type { Resource, WriteContext } from '../registry/resource.ts';
 import { runInSlices } from '../schema/slices.ts';
 import { admissionRequest } from './admit.ts';
 import { afterBreath, breathe } from './body-limits.ts';
-import { decodeAdmitted, decodeBody, readBody } from './body.ts';
+import { checksExpressions, decodeAdmitted, decodeBody, readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { encodeInSlices, isConflict, persist, toStored } from './persist.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
@@ -106,7 +106,7 @@ function prepare(core: ServerCore, resource: Resource, request: ApiRequest, obje
     if (warnings !== undefined) request.warnings.push(...warnings);
   };
   const { strategy } = resource;
-  const inSlices = strategy.validateLarge !== undefined && (request.large || resource.strategicMerge === false);
+  const inSlices = strategy.validateLarge !== undefined && (request.large || checksExpressions(resource));
   const found = inSlices ? strategy.validateLarge!(object, undefined, context) : strategy.validateCreate(object, context);
   if (found instanceof Promise) return found.then(afterBreath).then(finish).then(breathe);
   finish(found);

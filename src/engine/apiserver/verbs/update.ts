@@ -1,5 +1,4 @@
 import { invalid, type FieldError } from '../../../kube/field-error.ts';
-import { parseStrictInSlices } from '../../../kube/json-parse-slices.ts';
 import { copyInSlices } from '../../../kube/json-slices.ts';
 import { NAME_RULES, validateObjectMeta, validateObjectMetaUpdate } from '../../../kube/metadata-validation.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -17,11 +16,12 @@ import { keepTimesIfUnchanged, keepTimesIfUnchangedInSlices } from '../apply/unc
 import type { ApiRequest } from '../chain/request.ts';
 import { isRemovable } from '../registry/deletion-rules.ts';
 import { storageKey } from '../registry/keys.ts';
+import { largeObject } from '../registry/large-objects.ts';
 import type { Resource, WriteContext } from '../registry/resource.ts';
 import { runInSlices } from '../schema/slices.ts';
 import { admissionRequest } from './admit.ts';
 import { afterBreath, breathe, NOTICEABLE_BYTES } from './body-limits.ts';
-import { decodeAdmitted } from './body.ts';
+import { checksExpressions, decodeAdmitted } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { acknowledge, encodeIfChanged, encodeLargeIfChanged, isConflict, persist, persistRemoval, toStored } from './persist.ts';
 import { canonical, fitNamespace, keepSystemFields } from './system-fields.ts';
@@ -122,7 +122,7 @@ export function servedObject(core: ServerCore, resource: Resource, entry: Entry)
 }
 
 async function servedLargeObject(core: ServerCore, resource: Resource, entry: Entry): Promise<KubeObject> {
-  const object = core.cache.cached(entry) ?? core.cache.remember(entry, await runInSlices(parseStrictInSlices(entry.bytes)));
+  const object = await largeObject(core.cache, entry);
   return resource.fromStorage === undefined ? object : resource.fromStorage(await runInSlices(copyInSlices(object)));
 }
 
@@ -187,7 +187,7 @@ function prepare(
     if (warnings !== undefined) request.warnings.push(...warnings);
   };
   const { strategy } = resource;
-  const inSlices = strategy.validateLarge !== undefined && (request.large || resource.strategicMerge === false);
+  const inSlices = strategy.validateLarge !== undefined && (request.large || checksExpressions(resource));
   const found = inSlices ? strategy.validateLarge!(next, old, context) : strategy.validateUpdate(next, old, context);
   if (found instanceof Promise) return found.then(afterBreath).then(finish).then(breathe);
   finish(found);

@@ -1,6 +1,6 @@
-import { CelList, Fault, NO_SUCH_OVERLOAD, shown, stringSize, ValueList } from '../values.ts';
+import { CelList, Fault, NO_SUCH_OVERLOAD, shown, stringSize } from '../values.ts';
 import { formatText } from './format-text.ts';
-import { onString, type CelFunction, type FunctionTable } from './function-table.ts';
+import type { CelFunction, FunctionTable } from './function-table.ts';
 
 /** cel-go's strings library (version 2) and Kubernetes' regular expressions. Positions count code points. */
 const outOfRange = (position: bigint | number): Fault => new Fault(`index out of range: ${position}`);
@@ -55,34 +55,6 @@ export const lastIndexOfText: CelFunction = ([text, part, from]) => {
   return position(text, text.lastIndexOf(part, unitOf(text, Number(start))));
 };
 
-/** strings.Replace: an empty `old` matches before every code point and at the end. */
-const replace: CelFunction = ([text, old, replacement, limit], context) => {
-  if (typeof text !== 'string' || typeof old !== 'string' || typeof replacement !== 'string') return NO_SUCH_OVERLOAD;
-  if (limit !== undefined && typeof limit !== 'bigint') return NO_SUCH_OVERLOAD;
-  let left = limit === undefined || limit < 0n ? Infinity : Number(limit);
-  const times = Math.min(left, old === '' ? text.length + 1 : replacement.length > old.length ? text.split(old).length - 1 : 0);
-  context.announceText(text.length + times * replacement.length);
-  if (left === Infinity && old !== '') return text.replaceAll(old, () => replacement);
-  const pieces = old === '' ? ['', ...Array.from(text), ''] : text.split(old);
-  let out = pieces[0];
-  for (const [at, piece] of pieces.slice(1).entries()) {
-    const replaces = left > 0 && !(old === '' && at === 0 && text === '' && left < 1);
-    out += (replaces ? replacement : old) + piece;
-    if (replaces) left--;
-  }
-  return out;
-};
-
-const split: CelFunction = ([text, separator, limit]) => {
-  if (typeof text !== 'string' || typeof separator !== 'string') return NO_SUCH_OVERLOAD;
-  if (limit !== undefined && typeof limit !== 'bigint') return NO_SUCH_OVERLOAD;
-  const most = limit === undefined || limit < 0n ? Infinity : Number(limit);
-  if (most === 0) return new ValueList([]);
-  const all = separator === '' ? Array.from(text) : text.split(separator);
-  if (all.length <= most) return new ValueList(all);
-  return new ValueList([...all.slice(0, most - 1), all.slice(most - 1).join(separator)]);
-};
-
 const join: CelFunction = ([list, separator = ''], context) => {
   if (!(list instanceof CelList) || typeof separator !== 'string') return NO_SUCH_OVERLOAD;
   context.spend(list.size);
@@ -108,38 +80,10 @@ const substring: CelFunction = ([text, from, to]) => {
   return slice(text, Number(from), to === undefined ? undefined : Number(to));
 };
 
-const QUOTED: Record<string, string> = {
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
-
-/** strings.TrimSpace trims what Unicode calls white space, which is not quite what JavaScript trims. */
-const SPACE = /[\t\n\v\f\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
-
-function trimSpace(text: string): string {
-  let [from, to] = [0, text.length];
-  while (from < to && SPACE.test(text[from])) from++;
-  while (to > from && SPACE.test(text[to - 1])) to--;
-  return text.slice(from, to);
-}
-
 export const TEXT: FunctionTable = {
   charAt,
-  replace,
-  split,
   join,
   substring,
-  lowerAscii: onString((text) => text.replaceAll(/[A-Z]+/g, (part) => part.toLowerCase())),
-  upperAscii: onString((text) => text.replaceAll(/[a-z]+/g, (part) => part.toUpperCase())),
-  trim: onString(trimSpace),
-  'strings.quote': onString((text) => `"${Array.from(text, (mark) => QUOTED[mark] ?? mark).join('')}"`),
   format: ([text, args], context) =>
     typeof text === 'string' && args instanceof CelList ? formatText(text, args, context) : NO_SUCH_OVERLOAD,
 };

@@ -120,12 +120,12 @@ async function mountsOf(
   env: Record<string, string>,
 ): Promise<Mount[]> {
   const { uid } = referenceTo(pod);
-  const mounts = await volumes.mountsOf(pod, container, env);
+  const { terminationMessagePath: path, volumeMounts = [] } = container;
+  const isTaken = volumeMounts.some(({ mountPath }) => mountPath === path);
+  const [mounts, message] = await Promise.all([
+    volumes.mountsOf(pod, container, env),
+    path && !isTaken ? files.terminationMount(uid, container.name, attempt, path) : undefined,
+  ]);
   const taken = new Set(mounts.map(({ target }) => target));
-  mounts.push(...files.networkMounts(uid, taken));
-  const { terminationMessagePath } = container;
-  if (terminationMessagePath && !taken.has(terminationMessagePath)) {
-    mounts.push(await files.terminationMount(uid, container.name, attempt, terminationMessagePath));
-  }
-  return mounts;
+  return [...mounts, ...files.networkMounts(uid, taken), ...(message ? [message] : [])];
 }

@@ -26,8 +26,9 @@ export interface SandboxPorts {
 
 /** Makes or finds again what the containers of a Pod share: cgroup, address, files, volumes. Says in an event what is missing. */
 export async function setUpSandbox(ports: SandboxPorts, pod: PodObject): Promise<Sandbox> {
-  const [sandbox] = await bothSettled(networkSandbox(ports, pod), mountVolumes(ports, pod));
-  await ports.files.markSandbox(pod.metadata.uid!);
+  // The mark only has to be there before the first container.
+  const marked = ports.files.markSandbox(pod.metadata.uid!);
+  const [[sandbox]] = await bothSettled(bothSettled(networkSandbox(ports, pod), mountVolumes(ports, pod)), marked);
   return sandbox;
 }
 

@@ -96,12 +96,42 @@ describe('a Run', () => {
     expect([code, stdout]).toEqual([0, 'node a,b x=y']);
   });
 
-  test('goes with `delete`, and with it its program', async () => {
-    const marker = join(folder, 'marker');
-    await krt('run', '--name', 'doomed', '--', `sleep 60; touch ${marker}`);
+  test('is gone after `delete`, although it was running', async () => {
+    await krt('run', '--name', 'doomed', '--', 'sleep 60');
     await krt('wait', 'doomed', '--for', 'phase=Running');
     expect((await krt('delete', 'doomed')).stdout).toBe('run.kruntimes.io "doomed" deleted\n');
-    expect((await krt('get', 'doomed')).code).toBe(1);
+    expect((await krt('get', 'doomed')).stderr).toContain('Cannot find Run "doomed": there is none in namespace "default"');
+  });
+});
+
+describe('artifacts', () => {
+  const manifest = `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { name: artifacts }
+spec: { accessModes: [ReadWriteMany], resources: { requests: { storage: 1Gi } } }
+---
+apiVersion: kruntimes.io/v1alpha1
+kind: Runtime
+metadata: { name: crafts }
+spec:
+  artifactStore: { driver: filesystem, filesystem: { volumeClaimName: artifacts } }
+  template: { spec: { containers: [{ name: runtime, image: tenantry.dev/runtime-bash }] } }
+`;
+
+  test('that a Run leaves are listed and fetched', async () => {
+    const file = join(folder, 'crafts.yaml');
+    writeFileSync(file, manifest);
+    expect((await krt('apply', '-f', file)).stdout).toBe('persistentvolumeclaim/artifacts created\nruntime.kruntimes.io/crafts created\n');
+    const script = 'cd "$KRUNTIME_ARTIFACTS_DIR"; echo done > report.txt; mkdir logs; head -c 500000 /dev/zero > logs/large';
+    expect((await krt('run', '--wait', '-r', 'crafts', '--name', 'crafted', '--', script)).code).toBe(0);
+    expect((await krt('artifact', 'list', 'crafted', '-o', 'name')).stdout).toBe('logs\nreport.txt\n');
+    const { stdout } = await krt('artifact', 'download', 'crafted', 'report.txt', '-o', folder);
+    expect(stdout).toBe(`Downloaded report.txt (file, 5 bytes) to ${join(folder, 'report.txt')}\n`);
+    expect(readFileSync(join(folder, 'report.txt'), 'utf8')).toBe('done\n');
+    const archive = join(folder, 'logs.tar.gz');
+    expect((await krt('artifact', 'download', 'crafted', 'logs', '-o', archive)).code).toBe(0);
+    expect((await type('tar', ['-xzOf', archive])).stdout).toHaveLength(500_000);
   });
 });
 

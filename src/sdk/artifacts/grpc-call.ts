@@ -6,6 +6,9 @@ const PREFIX_BYTES = 5;
 /** What gRPC servers send at most unless told otherwise. */
 const LARGEST_MESSAGE = 4 << 20;
 
+/** The default of 64 KiB would make every frame wait for a round trip through the API server and the node. */
+const WINDOW_BYTES = 4 << 20;
+
 export class GrpcError extends Error {
   readonly code: number;
 
@@ -38,7 +41,11 @@ export async function* serverStream(
   signal?: AbortSignal,
 ): AsyncGenerator<Buffer, void, void> {
   if (connection.destroyed) throw new GrpcError(GRPC.UNAVAILABLE, 'the connection was closed before the call');
-  const session = connect('http://runtimed', { createConnection: () => connection });
+  const session = connect('http://runtimed', {
+    createConnection: () => connection,
+    settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+  });
+  session.once('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
   let broken: Error | undefined;
   session.on('error', (error) => (broken = error));
   // A connection that is no socket does not end its session by itself.

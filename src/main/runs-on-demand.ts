@@ -15,18 +15,19 @@ export function runsOnDemand(
     resources: ['kruntimes.io/runs', 'kruntimes.io/runtimes'],
     calls: ({ metadata }) => metadata.labels?.[BUILT_IN_LABEL] === undefined,
     async load() {
-      const [{ startRuns }, isolation] = await Promise.all([import('../areas/runs/start-runs.ts'), isolationOn(nodeMode)]);
+      const [{ startRuns }, sandboxes] = await Promise.all([import('../areas/runs/start-runs.ts'), sandboxesOn(nodeMode)]);
       const groups = ['system:serviceaccounts', 'system:serviceaccounts:kube-system', 'system:authenticated'];
       const client = clientAs({ name: RUNS_USER, groups });
       const image = (name: string) => `tenantry.dev/${name}:${productVersion()}`;
-      const settings = { runtimedImage: image('runtimed'), maintainerImage: image('runtime-maintainer'), builtInIsolation: isolation };
+      const settings = { runtimedImage: image('runtimed'), maintainerImage: image('runtime-maintainer'), ...sandboxes };
       return ({ clock, log, metrics = new MetricsRegistry() }) => startRuns({ client, clock, log, metrics, settings });
     },
   };
 }
 
-async function isolationOn(nodeMode: Exclude<NodeMode, 'none'> | undefined) {
-  if (nodeMode === undefined) return undefined;
+/** What the Pods of this machine can do to keep Runs apart. */
+async function sandboxesOn(nodeMode: Exclude<NodeMode, 'none'> | undefined) {
+  if (nodeMode === undefined) return {};
   const { builtInIsolation } = await import('./built-in-isolation.ts');
-  return builtInIsolation(nodeMode);
+  return { builtInIsolation: await builtInIsolation(nodeMode), sandboxesNeedNoRights: process.getuid?.() !== 0 };
 }

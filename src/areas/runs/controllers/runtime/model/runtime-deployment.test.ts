@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { Runtime, RuntimeSpec } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Json } from '../../../../../kube/object.ts';
 import { roleBindingName } from './names.ts';
-import { isolationOf, runtimeDeployment } from './runtime-deployment.ts';
+import { isolationOf, runtimeDeployment, type RuntimeSettings } from './runtime-deployment.ts';
 
-function deploymentOf(spec: Partial<RuntimeSpec> = {}, container: Json = {}) {
+function deploymentOf(spec: Partial<RuntimeSpec> = {}, container: Json = {}, settings: Partial<RuntimeSettings> = {}) {
   const runtime: Runtime = {
     apiVersion: 'kruntimes.io/v1alpha1',
     kind: 'Runtime',
     metadata: { name: 'bash', namespace: 'ns', uid: 'u' },
     spec: { template: { spec: { containers: [{ name: 'runtime', image: 'example/bash:1', ...container }] } }, ...spec },
   };
-  return runtimeDeployment(runtime, 2, { runtimedImage: 'example/runtimed:1', maintainerImage: 'example/maintainer:1' });
+  return runtimeDeployment(runtime, 2, { runtimedImage: 'example/runtimed:1', maintainerImage: 'example/maintainer:1', ...settings });
 }
 
 function containersOf(deployment: ReturnType<typeof deploymentOf>): [Json, Json] {
@@ -84,6 +84,12 @@ describe('runtimeDeployment', () => {
     expect((runtime.securityContext.capabilities.add ?? []).includes('SYS_ADMIN')).toBe(privileged);
     expect(runtime.securityContext.capabilities.drop).toEqual(['ALL']);
     expect(runtimed.securityContext).toMatchObject({ runAsNonRoot: true, allowPrivilegeEscalation: false });
+  });
+
+  it('needs no rights to make sandboxes on a node of a plain user', () => {
+    const [runtime] = containersOf(deploymentOf({ isolation: 'process' }, OURS, { sandboxesNeedNoRights: true }));
+    expect(runtime.args).toEqual(['--isolation', 'process']);
+    expect(runtime.securityContext).toMatchObject({ runAsNonRoot: true, capabilities: { drop: ['ALL'] } });
   });
 
   it('a Runtime that comes with the engine gets the isolation of the machine, unless it says', () => {

@@ -22,6 +22,8 @@ export interface RuntimeSettings {
   maintainerImage: string;
   /** What Runs of the Runtimes that come with the engine get when those do not say; absent: as all others. */
   builtInIsolation?: { isolation: 'shared' | 'process'; reason?: string };
+  /** Pods are processes of a plain user: to be root there is to be nobody, and anybody may make sandboxes. */
+  sandboxesNeedNoRights?: boolean;
 }
 
 const TOKEN_VOLUME = 'runtimed-token';
@@ -136,7 +138,7 @@ function volumes(runtime: Runtime): Json[] {
 
 function runtimeContainer(runtime: Runtime, author: Json, settings: RuntimeSettings): Json {
   const isolation = isolationOf(runtime, settings);
-  const makesSandboxes = isolation === 'process' && isOurs(author) && author.command === undefined;
+  const makesSandboxes = isolation === 'process' && isOurs(author) && author.command === undefined && !settings.sandboxesNeedNoRights;
   const port = runtime.spec.port ?? 9091;
   const has = (list: Json[] | undefined, key: string, value: unknown) => (list ?? []).some((item) => item[key] === value);
   const mounts = [

@@ -8,6 +8,7 @@ import { KEY_FILE } from '../areas/runs/protocol/runtime-key.ts';
 import { Executions } from '../areas/runs/servers/executions.ts';
 import { LANGUAGES, type Language, type LanguageName } from '../areas/runs/servers/language.ts';
 import type { Launcher } from '../areas/runs/servers/launcher.ts';
+import { withoutInterpreter } from '../areas/runs/servers/not-started.ts';
 import { openProcessLauncher } from '../areas/runs/servers/process-launcher.ts';
 import { listen, runtimeService } from '../areas/runs/servers/runtime-service.ts';
 import { createSharedLauncher } from '../areas/runs/servers/shared-launcher.ts';
@@ -64,12 +65,15 @@ async function main(name: LanguageName, flags: Flags): Promise<void> {
 }
 
 async function meansOf(language: Language, flags: Flags): Promise<Means> {
-  const missing = spawnSync(language.interpreter, ['--version'], { stdio: 'ignore' }).error !== undefined;
-  const problem = missing ? `interpreter not found: ${language.interpreter}` : undefined;
-  const warmWorkers = missing ? 0 : Number(flags.warmWorkers);
+  const { interpreter } = language;
+  if (spawnSync(interpreter, ['--version'], { stdio: 'ignore' }).error !== undefined) {
+    const problem = `interpreter not found: ${interpreter}`;
+    return { launcher: withoutInterpreter(interpreter), problem, note: `: ${problem}` };
+  }
+  const warmWorkers = Number(flags.warmWorkers);
   if (flags.isolation === 'shared') {
     const baseEnv = { PATH, LANG, TMPDIR, HOME: '/tmp' };
-    return { launcher: createSharedLauncher({ language, baseEnv, warmWorkers }), problem, note: '' };
+    return { launcher: createSharedLauncher({ language, baseEnv, warmWorkers }), note: '' };
   }
   const opened = await openProcessLauncher({
     language,
@@ -86,7 +90,7 @@ async function meansOf(language: Language, flags: Flags): Promise<Means> {
     programs: [process.execPath],
     clock: realClock,
   });
-  if ('launcher' in opened) return { launcher: opened.launcher, problem, note: `; ${opened.limits}` };
+  if ('launcher' in opened) return { launcher: opened.launcher, note: `; ${opened.limits}` };
   const text = `IsolationUnavailable: isolation "process" cannot be given: ${opened.unavailable}`;
   return { problem: text, note: `: ${text}` };
 }

@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough, type Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Language } from './language.ts';
 import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
+import { notStarted } from './not-started.ts';
 import { findSandboxTools, tryOut, type SandboxTools } from './sandbox/probe-sandbox.ts';
 import { findRunCgroups, type RunCgroups, type RunLimits } from './sandbox/run-cgroups.ts';
 import { RunFolders, type Owner } from './sandbox/run-folder.ts';
@@ -250,13 +251,6 @@ async function endOf(child: ChildProcess): Promise<void> {
   const exited = new Promise((resolve) => child.once('exit', resolve));
   kill(child, 'SIGKILL');
   await exited;
-}
-
-function notStarted(error: unknown): LaunchedProcess {
-  const nothing = () => new PassThrough().end();
-  const ended = Promise.reject(error);
-  ended.catch(() => {});
-  return { warm: false, stdout: nothing(), stderr: nothing(), ended, signal: () => {} };
 }
 
 /**

@@ -9,6 +9,7 @@ import { ExecutionState, Runtime, type StatusResponse, type WatchEvent } from '.
 import { grpcService } from '../protocol/grpc-service.ts';
 import { Executions } from './executions.ts';
 import { LANGUAGES, type LanguageName } from './language.ts';
+import { withoutInterpreter } from './not-started.ts';
 import { listen, runtimeService } from './runtime-service.ts';
 import { createSharedLauncher } from './shared-launcher.ts';
 
@@ -162,6 +163,22 @@ describe('a Runtime Server', () => {
       code: status.FAILED_PRECONDITION,
       details: expect.stringContaining('this Runtime Server gives "shared"'),
     }));
+
+  it.each([
+    ['that was found out at the start', () => withoutInterpreter('python3')],
+    ['that is found out now', () => createSharedLauncher({ language: LANGUAGES.python, baseEnv: { PATH: '/nowhere' }, warmWorkers: 0 })],
+  ])('an interpreter that is missing, %s, is the reason why a program fails', async (_name, launcher) => {
+    const executions = new Executions({ language: LANGUAGES.python, launcher: launcher(), clock: realClock });
+    const request = { id: 'x', args: ['1'], env: {}, timeoutMs: 0, workingDir: workingDir('missing'), entrypoint: '', network: false };
+    await executions.execute(request);
+    await expect
+      .poll(() => executions.status('x'))
+      .toMatchObject({
+        state: ExecutionState.FAILED,
+        exitCode: -1,
+        errorMessage: 'interpreter not found: python3',
+      });
+  });
 
   it('one with a key talks to those who know it, and tells everybody how it is', async () => {
     const language = LANGUAGES.bash;

@@ -34,6 +34,12 @@ describe('containerMounts', () => {
     expect(mounts.slice(-3).map(({ destination }) => destination)).toEqual(['/data', '/data/inner', '/data/inner/deep']);
   });
 
+  it('shows a product that is installed below a volume on top of it', () => {
+    const system = [volume('/usr', { readOnly: true }), volume('/tmp/product/dist', { readOnly: true })];
+    const mounts = containerMounts({ mounts: [volume('/tmp')], security: SECURITY }, { ...around, system });
+    expect(mounts.slice(-3).map(({ destination }) => destination)).toEqual(['/usr', '/tmp', '/tmp/product/dist']);
+  });
+
   it('puts a volume in the place of one of its own, when they have the same target', () => {
     const mounts = containerMounts({ mounts: [volume('/dev/shm')], security: SECURITY }, around);
     expect(mounts.filter(({ destination }) => destination === '/dev/shm')).toEqual([

@@ -12,8 +12,16 @@ export interface MountSurroundings {
 export function containerMounts(spec: Pick<ContainerSpec, 'mounts' | 'security'>, around: MountSurroundings): MountConfig[] {
   const volumes = [...spec.mounts].sort((a, b) => depth(a.target) - depth(b.target));
   const taken = new Set(volumes.map(({ target }) => cleanPath(target)));
-  const own = [...kernelMounts(spec.security.privileged, spec.security.hostIpc, around.sharedMemory), ...around.system.map(bindMount)];
-  return [...own.filter(({ destination }) => !taken.has(destination)), ...volumes.map(bindMount)];
+  const kernel = kernelMounts(spec.security.privileged, spec.security.hostIpc, around.sharedMemory);
+  const system = around.system.map(bindMount).filter(({ destination }) => !taken.has(destination));
+  // The product may be installed below /tmp, or wherever else a volume is mounted: then it is shown on top of that.
+  const isCovered = ({ destination }: MountConfig) => [...taken].some((target) => destination.startsWith(`${target}/`));
+  return [
+    ...kernel.filter(({ destination }) => !taken.has(destination)),
+    ...system.filter((mount) => !isCovered(mount)),
+    ...volumes.map(bindMount),
+    ...system.filter(isCovered),
+  ];
 }
 
 /** How mounts made on the machine later show up inside: as much as the most demanding volume needs. */

@@ -29,6 +29,13 @@ describe('sandboxCommand', () => {
     expect(optionsOf({ system })).toContain('--ro-bind /etc/hosts /etc/hosts --tmpfs /usr/local/data --remount-ro /usr/local/data');
   });
 
+  it('shows a product that is installed below /tmp or a volume on top of them', () => {
+    const system: SandboxPlan['system'] = [...plan.system, { kind: 'folder', path: '/tmp/product/dist' }];
+    expect(optionsOf({ system })).toMatch(
+      /--bind \/node\/c\/tmp \/tmp .*--dir \/tmp\/product --ro-bind \/tmp\/product\/dist \/tmp\/product\/dist --remount-ro/,
+    );
+  });
+
   it('never dies with its parent, which is the shim', () => {
     expect(optionsOf()).not.toContain('--die-with-parent');
   });

@@ -42,6 +42,7 @@ export function sandboxCommand(plan: SandboxPlan): string[] {
     temporary === undefined ? ['--dir', '/tmp'] : ['--bind', temporary, '/tmp'],
     inVolume ? [] : ['--dir', workingDir],
     ...mounts.toSorted((a, b) => a.target.length - b.target.length).map(mounted),
+    ...coveredPrograms(plan),
     // What is left of the root is memory, which nobody counts.
     ['--remount-ro', '/', '--'],
   ].flat();
@@ -53,6 +54,13 @@ function parentsOf({ system, mounts }: SandboxPlan): string[] {
   const targets = [...system.map(({ path }) => path), ...mounts.map(({ target }) => target)];
   const parents = new Set(targets.map((path) => dirname(path)));
   return [...parents].filter((parent) => parent !== '/' && !shownFolders.some((folder) => isWithin(folder, parent)));
+}
+
+/** The product may be installed below /tmp, or wherever a volume is mounted: it is shown again on top of that. */
+function coveredPrograms({ system, mounts, temporary }: SandboxPlan): string[][] {
+  const covers = [...(temporary === undefined ? [] : ['/tmp']), ...mounts.map(({ target }) => target)];
+  const covered = system.filter(({ kind, path }) => kind === 'folder' && covers.some((folder) => isWithin(folder, path)));
+  return covered.map((entry) => ['--dir', dirname(entry.path), ...shown(entry)]);
 }
 
 function shown(entry: SystemPath): string[] {

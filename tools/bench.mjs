@@ -1,8 +1,7 @@
 // Runs a benchmark: `npm run bench -- api` bundles bench/api/main.ts into a temporary folder and starts it.
 import { build } from 'esbuild';
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 const [name, ...args] = process.argv.slice(2);
@@ -13,7 +12,9 @@ if (!name || !known.includes(name)) {
 }
 const folder = existsSync(join('bench', `${name}.ts`)) ? undefined : join('bench', name);
 const entryPoints = folder ? readdirSync(folder).map((file) => join(folder, file)) : [join('bench', `${name}.ts`)];
-const outdir = mkdtempSync(join(tmpdir(), 'tenantry-bench-'));
+// Below node_modules, so that what cannot be bundled is found.
+mkdirSync(join('node_modules', '.cache'), { recursive: true });
+const outdir = mkdtempSync(join('node_modules', '.cache', 'tenantry-bench-'));
 await build({
   entryPoints,
   outdir,
@@ -21,6 +22,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
+  // Finds its native part beside itself.
+  external: ['koffi'],
   outExtension: { '.js': '.mjs' },
   logLevel: 'warning',
   banner: { js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);" },

@@ -22,10 +22,10 @@ export function runTtlController({ client, clock, log, metrics, informers }: Run
     async reconcile(key) {
       const run = runs.get(key);
       if (run === undefined || !isDue(run)) return;
-      const { name, namespace, uid, resourceVersion } = run.metadata;
+      const { name, namespace, resourceVersion } = run.metadata;
       try {
         // On the state that was judged: the time may be prolonged in this very moment.
-        const options = { propagationPolicy: 'Background', preconditions: { uid, resourceVersion } } as const;
+        const options = { propagationPolicy: 'Background', preconditions: { resourceVersion } } as const;
         await client.resource(RunKind, namespace).delete(name!, options);
       } catch (error) {
         if (!isStatusError(error, 'NotFound')) throw error;

@@ -42,4 +42,10 @@ describe('finishedRun', () => {
     const large = aRun(60, { ...SUCCEEDED, outputs: { a: 'x'.repeat(8000) }, log: { text: 'y'.repeat(8000) } });
     expect(JSON.stringify(finishedRun(large)).length).toBeLessThan(300);
   });
+
+  it('shares what many Runs have in common', () => {
+    const [one, other] = [finishedRun(aRun(60, SUCCEEDED)), finishedRun(aRun(60, SUCCEEDED))];
+    expect(one.spec).toBe(other.spec);
+    expect(finishedRun(aRun(61, SUCCEEDED)).spec.ttlSecondsAfterFinished).toBe(61);
+  });
 });

@@ -1,4 +1,5 @@
-import type { Run } from '../../../../../api/kruntimes.io/v1alpha1/run.ts';
+import { API_VERSION } from '../../../../../api/kruntimes.io/v1alpha1/group.ts';
+import { RunKind, type Run, type RunSpec } from '../../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { isTerminal, phaseOf } from '../../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { parseTime } from '../../../../../kube/time.ts';
 
@@ -8,16 +9,37 @@ export const FINISHED_WITH_TTL = [
   ...['', '0'].map((ttl) => `spec.ttlSecondsAfterFinished!=${ttl}`),
 ].join(',');
 
-/** What is kept of a finished Run: there may be very many. */
+/** What is kept of a finished Run: there may be very many, so that what many have in common is shared. */
 export function finishedRun(run: Run): Run {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp } = run.metadata;
+  const { name, namespace, resourceVersion, deletionTimestamp } = run.metadata;
   return {
-    apiVersion: run.apiVersion,
-    kind: run.kind,
-    metadata: { name, namespace, uid, resourceVersion, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
-    spec: { runtime: '', mode: {}, ttlSecondsAfterFinished: run.spec.ttlSecondsAfterFinished },
+    apiVersion: API_VERSION,
+    kind: RunKind.kind,
+    // Without the uid: no other Run ever has the same version.
+    metadata: { name, namespace: shared(namespace!), resourceVersion, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+    spec: specOf(run.spec.ttlSecondsAfterFinished ?? 0),
     status: { phase: phaseOf(run), completionTime: completionOf(run) },
   };
+}
+
+/** Of names and times to live there are few. */
+const MOST_SHARED = 10_000;
+const texts = new Map<string, string>();
+const specs = new Map<number, RunSpec>();
+
+function shared(text: string): string {
+  return texts.get(text) ?? remembered(texts, text, text);
+}
+
+function specOf(ttlSecondsAfterFinished: number): RunSpec {
+  return (
+    specs.get(ttlSecondsAfterFinished) ?? remembered(specs, ttlSecondsAfterFinished, { runtime: '', mode: {}, ttlSecondsAfterFinished })
+  );
+}
+
+function remembered<K, V>(known: Map<K, V>, key: K, value: V): V {
+  if (known.size < MOST_SHARED) known.set(key, value);
+  return value;
 }
 
 /** Some write a Failed Run without the time: then it is that of the last thing that was written. */

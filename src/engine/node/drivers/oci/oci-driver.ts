@@ -272,7 +272,10 @@ class OciDriver implements Driver {
     // The sandbox of runsc is a process of its own; the others leave a folder of that name.
     if (!this.#attended && !(await exists(record))) return;
     await mkdir(stateFolder, { recursive: true });
-    await runtimeCommand(runDelete(this.#runtime, id), COMMAND_TIMEOUT_MS);
+    await runtimeCommand(runDelete(this.#runtime, id), COMMAND_TIMEOUT_MS).catch((error: NodeJS.ErrnoException) => {
+      // A runtime that was taken off the machine leaves only its record: all processes are ended by now.
+      if (error.code !== 'ENOENT') throw error;
+    });
     // It refuses to read a record that a crash has cut short; there is nothing in it that we need.
     await rm(record, { recursive: true, force: true });
   }

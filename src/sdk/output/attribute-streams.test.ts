@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attributeStreams, unshownPart } from './attribute-streams.ts';
+import { attributeStreams, lastLines, unshownPart } from './attribute-streams.ts';
 import type { LogLine } from './log-lines.ts';
 
 const out = (message: string, more: Partial<LogLine> = {}): LogLine => ({ stream: 'stdout', message, ...more });
@@ -41,7 +41,6 @@ describe('attributeStreams', () => {
 
 describe('unshownPart', () => {
   it.each([
-    ['all, when nothing was shown', 'a\nb\n', { count: 0, last: '' }, false, 'a\nb\n'],
     ['what follows the lines that were shown', 'a\nb\n\nc\n', { count: 2, last: 'b' }, false, '\nc\n'],
     ['nothing, when all were shown', 'a\nb\n', { count: 2, last: 'b' }, false, ''],
     ['nothing, when the lines do not belong together', 'a\nb\nc\n', { count: 2, last: 'x' }, false, ''],
@@ -49,5 +48,17 @@ describe('unshownPart', () => {
     ['repeated lines by their number', 'x\nx\nx\n', { count: 2, last: 'x' }, false, 'x\n'],
   ])('is %s', (_name, text, shown, isTruncated, expected) => {
     expect(unshownPart(text, shown, isTruncated)).toBe(expected);
+  });
+});
+
+describe('lastLines', () => {
+  it.each([
+    ['none', 'a\nb\n', 0, ''],
+    ['one', 'a\nb\n', 1, 'b\n'],
+    ['some, with the empty ones between and after them', 'a\n\nb\n\nc\n\n', 2, 'b\n\nc\n\n'],
+    ['one without an end', 'a\nb', 1, 'b'],
+    ['more than there are', 'a\nb\n', 5, 'a\nb\n'],
+  ])('%s', (_name, text, missing, expected) => {
+    expect(lastLines(text, missing)).toBe(expected);
   });
 });

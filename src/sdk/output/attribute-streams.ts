@@ -10,7 +10,7 @@ export function attributeStreams(text: string, lines: readonly LogLine[]): Outpu
   const chunks: OutputChunk[] = [];
   let next = 0;
   for (const piece of text.split(/(?<=\n)/)) {
-    const content = piece.endsWith('\n') ? piece.slice(0, -1) : piece;
+    const content = contentOf(piece);
     if (content !== '') {
       if (written[next]?.message !== content) return undefined;
       next++;
@@ -45,15 +45,26 @@ function append(chunks: OutputChunk[], stream: OutputChunk['stream'], text: stri
 
 /** What remains of the kept output after the lines that were shown. Nothing, when it is not clear where those end. */
 export function unshownPart(text: string, shown: { count: number; last: string }, isTruncated: boolean): string {
-  if (shown.count === 0) return text;
   const pieces = text.split(/(?<=\n)/);
   let seen = 0;
   let end = -1;
   for (const [index, piece] of pieces.entries()) {
-    const content = piece.endsWith('\n') ? piece.slice(0, -1) : piece;
+    const content = contentOf(piece);
     if (content === '') continue;
     seen++;
     if (content === shown.last && (isTruncated || seen === shown.count)) end = index;
   }
   return end < 0 ? '' : pieces.slice(end + 1).join('');
+}
+
+/** The last lines of the kept output, when it is known how many are missing. */
+export function lastLines(text: string, missing: number): string {
+  const pieces = text.split(/(?<=\n)/);
+  let start = pieces.length;
+  for (let left = missing; start > 0 && left > 0;) if (contentOf(pieces[--start]) !== '') left--;
+  return pieces.slice(start).join('');
+}
+
+function contentOf(piece: string): string {
+  return piece.endsWith('\n') ? piece.slice(0, -1) : piece;
 }

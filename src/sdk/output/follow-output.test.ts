@@ -166,6 +166,29 @@ describe('the output of a Run that goes on', () => {
     expect(w.shown).toBe('one\ntwo\n');
   });
 
+  it('goes on where it stopped when the log has lost its beginning meanwhile', async () => {
+    const at = (message: string, second: number) => line(message, { time: `2026-01-01T00:00:0${second}Z` });
+    const w = world('p-1');
+    await w.read(running());
+    await w.write('p-1', at('one', 1) + at('two', 1) + at('three', 2));
+    w.logs.get('p-1')![0].destroy(new Error('cut'));
+    await settle();
+    await w.clock.advance(500);
+    await settle();
+    await w.write('p-1', at('two', 1) + at('three', 2) + at('four', 2) + at('five', 3));
+    expect(w.shown).toBe('one\ntwo\nthree\nfour\nfive\n');
+  });
+
+  it('has all lines of a program that says the same again and again, when their number is known', async () => {
+    const w = world('p-1');
+    await w.read(running());
+    await w.write('p-1', line('same'));
+    await w.become(succeeded({ text: 'same\n', truncated: true, lines: 3 }));
+    expect(w.done).toBe(false);
+    await w.write('p-1', line('same') + line('same'));
+    expect([w.done, w.shown]).toEqual([true, 'same\nsame\nsame\n']);
+  });
+
   it('is what was kept of it, when the log may not be read', async () => {
     const w = world();
     await w.read(running());

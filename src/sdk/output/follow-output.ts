@@ -2,9 +2,9 @@ import { phaseOf } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
 import type { Run } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { longLivedController, timeoutSignal } from '../../lib/abort.ts';
 import type { OutputChunk } from '../runs-api.ts';
-import { attributeStreams, unshownPart } from './attribute-streams.ts';
+import { attributeStreams, lastLines, unshownPart } from './attribute-streams.ts';
 import { Bell } from './bell.ts';
-import { isComplete, lastChunks } from './completeness.ts';
+import { isComplete, lastChunks, type ShownLines } from './completeness.ts';
 import { LineQueue } from './line-queue.ts';
 import { lineText, linesOfRun, type LogLine } from './log-lines.ts';
 import { ObservedRun } from './observed-run.ts';
@@ -97,14 +97,13 @@ class OutputReader {
     const log = await this.#ports.podLog(run, { follow: true, signal: this.#signal });
     if (log === undefined) return this.#pause();
     const queue = new LineQueue(log, this.#uid, this.#bell);
-    let again = this.#shown.pod === podOf(run) ? this.#shown.entries : 0;
+    const wasShown = shownBefore(this.#shown, podOf(run));
     let quietSince = clock.monotonic();
     try {
       while (!this.#signal.aborted) {
         const lines = queue.take();
         for (const line of lines) {
-          if (again > 0) again--;
-          else yield this.#show(run, line);
+          if (!wasShown(line)) yield this.#show(run, line);
         }
         if (lines.length > 0) quietSince = clock.monotonic();
         if (queue.ended) break;
@@ -146,12 +145,18 @@ class OutputReader {
     const isFresh = this.#shown.count === 0 || this.#shown.pod !== podOf(run);
     const stored = await this.#stored(run);
     if (!isFresh) {
-      const text = stored === undefined ? '' : unshownPart(stored.text, this.#shown, stored.truncated);
+      const text = stored === undefined ? '' : this.#unshown(run, stored);
       if (text !== '') yield { stream: 'stdout', text };
       return;
     }
     if (stored?.truncated) this.#options.onTruncated?.();
     yield* lastChunks(await this.#whole(run, stored), this.#options.tail);
+  }
+
+  #unshown(run: Run, stored: StoredOutput): string {
+    const { lines } = run.status?.log ?? {};
+    const missing = lines === undefined ? undefined : lines - this.#shown.entries;
+    return missing === undefined ? unshownPart(stored.text, this.#shown, stored.truncated) : lastLines(stored.text, missing);
   }
 
   async #whole(run: Run, stored: StoredOutput | undefined): Promise<OutputChunk[]> {
@@ -195,6 +200,8 @@ class OutputReader {
     if (this.#shown.pod !== pod) this.#shown = nothingOf(pod);
     const shown = this.#shown;
     shown.entries++;
+    shown.atTime = line.time === shown.time ? shown.atTime + 1 : 1;
+    shown.time = line.time;
     if (shown.isOpen) shown.last += line.message;
     else if (line.message !== '') {
       shown.count++;
@@ -205,8 +212,32 @@ class OutputReader {
   }
 }
 
-function nothingOf(pod: string) {
-  return { pod, entries: 0, count: 0, last: '', isOpen: false };
+interface Shown extends ShownLines {
+  pod: string;
+  /** The last line is not at its end. */
+  isOpen: boolean;
+  /** When the last entry was written, and how many so far at that time. */
+  time: number | undefined;
+  atTime: number;
+}
+
+function nothingOf(pod: string): Shown {
+  return { pod, entries: 0, count: 0, last: '', isOpen: false, time: undefined, atTime: 0 };
+}
+
+/**
+ * Tells which entries of a log that is read again were shown. By their times, since the log may have lost its beginning meanwhile; by
+ * their number where there are no times.
+ */
+function shownBefore(shown: Shown, pod: string): (line: LogLine) => boolean {
+  if (shown.pod !== pod) return () => false;
+  const { time, entries } = shown;
+  let { atTime } = shown;
+  let unseen = time === undefined ? entries : 0;
+  return (line) => {
+    if (time === undefined || line.time === undefined) return unseen-- > 0;
+    return line.time < time || (line.time === time && atTime-- > 0);
+  };
 }
 
 function chunkOf(line: LogLine): OutputChunk {

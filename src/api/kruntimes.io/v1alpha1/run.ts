@@ -163,7 +163,14 @@ const status = object(
     /** Additive: whether a warm worker took the Run. */
     start: oneOf(['Warm', 'Cold']),
     /** Additive: what the Run wrote, the end of it when it was much; more is in the ConfigMap named here. */
-    log: object({ text: text({ maxLength: 16_384 }) }, { truncated: boolean(), configMapName: text({ maxLength: 253 }) }),
+    log: object(
+      { text: text({ maxLength: 16_384 }) },
+      {
+        truncated: boolean(),
+        configMapName: text({ maxLength: 253 }),
+        /** Of runtimed's log, so that a reader knows when it has all. */ lines: integer({ format: 'int64' }),
+      },
+    ),
   },
 );
 

@@ -62,7 +62,7 @@ describe('RunLog', () => {
     const { log } = aLog();
     log.write('stdout', Buffer.from('a\n'));
     log.write('stderr', Buffer.from('b\n'));
-    expect(log.summary()).toEqual({ log: { text: 'a\nb\n' } });
+    expect(log.summary()).toEqual({ log: { text: 'a\nb\n', lines: 2 } });
     expect(aLog().log.summary()).toEqual({});
   });
 
@@ -70,7 +70,7 @@ describe('RunLog', () => {
     const { log } = aLog();
     for (let i = 0; i < 2000; i++) log.write('stdout', Buffer.from(`${i} ${'€'.repeat(200)}\n`));
     const { log: inline, overflow } = log.summary();
-    expect(inline?.truncated).toBe(true);
+    expect(inline).toMatchObject({ truncated: true, lines: 2000 });
     expect(Buffer.byteLength(inline!.text)).toBeLessThanOrEqual(8 << 10);
     expect(Buffer.byteLength(overflow!)).toBeLessThanOrEqual(512 << 10);
     expect(inline!.text.endsWith(`1999 ${'€'.repeat(200)}\n`)).toBe(true);

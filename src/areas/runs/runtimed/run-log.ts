@@ -25,6 +25,7 @@ export class RunLog {
   #kept: string[] = [];
   #keptLength = 0;
   #truncated = false;
+  #printed = 0;
 
   constructor(run: Run, pod: string, now: () => Date, print: (line: string) => void) {
     this.#print = print;
@@ -63,8 +64,9 @@ export class RunLog {
     const text = this.#kept.join('');
     if (text === '') return {};
     const bytes = Buffer.from(text);
-    if (bytes.length <= INLINE_BYTES) return { log: { text, ...(this.#truncated ? { truncated: true } : {}) } };
-    return { log: { text: tail(bytes, INLINE_BYTES), truncated: true }, overflow: tail(bytes, KEPT_BYTES) };
+    const lines = this.#printed;
+    if (bytes.length <= INLINE_BYTES) return { log: { text, ...(this.#truncated ? { truncated: true } : {}), lines } };
+    return { log: { text: tail(bytes, INLINE_BYTES), truncated: true, lines }, overflow: tail(bytes, KEPT_BYTES) };
   }
 
   #keep(text: string): void {
@@ -85,6 +87,7 @@ export class RunLog {
     const blank = this.#blank[stream] > 0 ? `,"blank":${this.#blank[stream]}` : '';
     const partial = isWhole ? '' : ',"partial":true';
     this.#blank[stream] = 0;
+    this.#printed++;
     const time = this.#now().toISOString();
     this.#print(`${this.#fields},"stream":"${stream}","message":${JSON.stringify(message)},"time":"${time}"${blank}${partial}}\n`);
   }

@@ -2,10 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { credentials, makeClientConstructor, type Client } from '@grpc/grpc-js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Runtime } from '../../src/areas/runs/protocol/generated/executor_pb.js';
-import { grpcService } from '../../src/areas/runs/protocol/grpc-service.ts';
+import { connectPeer } from '../../src/areas/runs/servers/conformance/peer.ts';
 import { IsolatedRuns } from './isolated-runs.ts';
 import { nodeTools } from './node-tools.ts';
 
@@ -40,13 +38,11 @@ async function spawnedServer(workspace: string) {
   const port = await new Promise<string>((resolve) =>
     child.stdout.on('data', (chunk: Buffer) => resolve(/:(\d+),/.exec(chunk.toString())![1])),
   );
-  const Stub = makeClientConstructor(grpcService(Runtime), 'Runtime');
-  const client = new Stub(`127.0.0.1:${port}`, credentials.createInsecure()) as Client & Record<string, CallableFunction>;
+  const peer = connectPeer(`127.0.0.1:${port}`, readFileSync(join(workspace, '.runtime-key'), 'utf8'));
   return {
-    execute: (request: object) =>
-      new Promise<void>((resolve, reject) => client['execute'](request, (error: Error | null) => (error ? reject(error) : resolve()))),
+    execute: (request: object) => peer.call('execute', request),
     kill: () => {
-      client.close();
+      peer.close();
       child.kill('SIGKILL');
     },
   };

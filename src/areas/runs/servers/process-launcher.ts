@@ -45,14 +45,16 @@ export async function openProcessLauncher(options: ProcessLauncherOptions): Prom
   const tools = await findSandboxTools(options.baseEnv['PATH'] ?? '');
   if ('missing' in tools) return { unavailable: tools.missing };
   const folders = new RunFolders(options.workspace, tools.users !== undefined);
+  let system;
   try {
     await folders.open();
+    system = await systemView(join(folders.slots, 'etc'), options.programs);
   } catch (error) {
     return { unavailable: `the folder of the Runs cannot be used: ${error instanceof Error ? error.message : String(error)}` };
   }
   const found = await findRunCgroups(options.limits, options.clock, tools.users !== undefined);
   const cgroups = 'cgroups' in found ? found.cgroups : undefined;
-  const launcher = new ProcessLauncher(options, { tools, folders, cgroups, system: await systemView(options.programs) });
+  const launcher = new ProcessLauncher(options, { tools, folders, cgroups, system });
   const problem = await launcher.probe();
   if (problem !== undefined) return { unavailable: `bubblewrap does not work here: ${problem}` };
   launcher.begin();

@@ -37,7 +37,7 @@ export class RunFolders {
     await mkdir(this.#slots, { recursive: true });
     await chmod(this.#slots, 0o700);
     for (const slot of await readdir(this.#slots, { withFileTypes: true })) {
-      if (!slot.isDirectory()) continue;
+      if (!slot.isDirectory() || !/^\d+$/.test(slot.name)) continue;
       const folder = join(this.#slots, slot.name);
       const owner = await lstat(folder);
       for (const name of await readdir(folder)) await this.#back(folder, name, owner);

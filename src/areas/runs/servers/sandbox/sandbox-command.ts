@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
-/** Something of the machine that every Run sees, read-only. `link`: as the machine has it (`/bin -> usr/bin`). */
-export type SystemEntry = { kind: 'shown'; path: string } | { kind: 'link'; path: string; to: string };
+/** Something that every Run sees, read-only: at its own place, or from another one (`source`). `link`: as the machine has it (`/bin -> usr/bin`). */
+export type SystemEntry = { kind: 'shown'; path: string; source?: string } | { kind: 'link'; path: string; to: string };
 
 /** Who a Run is: a user of the machine that nobody else is, or, without the right to become one, somebody in a user namespace of its own. */
 export type RunUser = { kind: 'own'; setpriv: string; uid: number } | { kind: 'namespace' };
@@ -66,7 +66,9 @@ function bubblewrap(plan: SandboxPlan): string[] {
     plan.user.kind === 'own' ? [] : ['--unshare-user', '--uid', APPARENT_USER, '--gid', APPARENT_USER],
     ['--cap-drop', 'ALL', ...(plan.user.kind === 'own' ? TO_BECOME_A_USER.flatMap((name) => ['--cap-add', name]) : [])],
     ...parentsOf(plan.system.map(({ path }) => path)),
-    ...plan.system.map((entry) => (entry.kind === 'link' ? ['--symlink', entry.to, entry.path] : ['--ro-bind', entry.path, entry.path])),
+    ...plan.system.map((entry) =>
+      entry.kind === 'link' ? ['--symlink', entry.to, entry.path] : ['--ro-bind', entry.source ?? entry.path, entry.path],
+    ),
     ['--dir', '/dev'],
     ...DEVICES.map((path) => ['--dev-bind-try', path, path]),
     ['--symlink', '/proc/self/fd', '/dev/fd'],

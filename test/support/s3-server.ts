@@ -104,7 +104,7 @@ export class S3Server {
     }
     if (key === '') {
       const keys = [...this.objects.keys()].filter((name) => name.startsWith(query.get('prefix') ?? '')).slice(0, 2);
-      const contents = keys.map((name) => `<Contents><Key>${encodeURIComponent(name)}</Key></Contents>`).join('');
+      const contents = keys.map((name) => `<Contents><Key>${xmlOf(name)}</Key></Contents>`).join('');
       return { status: 200, body: `<ListBucketResult>${contents}</ListBucketResult>` };
     }
     const found = this.objects.get(key);
@@ -148,6 +148,10 @@ interface Answer {
 
 function refusal(status: number, code: string): Answer {
   return { status, body: `<Error><Code>${code}</Code><Message>told by the test</Message></Error>` };
+}
+
+function xmlOf(text: string): string {
+  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 function etagOf(body: Buffer): string {

@@ -42,12 +42,13 @@ export function s3Store(options: S3StoreOptions): ArtifactStoreDriver {
     async removeAll(run) {
       const below = runPrefix(run, prefix);
       await abandonUploads(client, below);
-      for (;;) {
-        const query = { 'list-type': '2', prefix: below, 'encoding-type': 'url' };
-        const list = await client.ifThere(client.text({ method: 'GET', query }));
+      for (let before: string | undefined; ;) {
+        const list = await client.ifThere(client.text({ method: 'GET', query: { 'list-type': '2', prefix: below } }));
         // Without a bucket there is nothing in it.
-        const keys = list === undefined ? [] : elementsOf(list, 'Key').map((key) => decodeURIComponent(key.replaceAll('+', ' ')));
+        const keys = list === undefined ? [] : elementsOf(list, 'Key');
         if (keys.length === 0) return;
+        if (keys[0] === before) throw new Error(`bucket "${bucket}": "${before}" is still there after it was removed`);
+        before = keys[0];
         for (const key of keys) await client.ifThere(client.text({ method: 'DELETE', key }));
       }
     },

@@ -73,6 +73,10 @@ describe('a Pod that starts', () => {
     expect(node.driver.started).toEqual([]);
     expect(node.status).toMatchObject({ phase: 'Failed', reason: 'UnexpectedAdmissionError' });
     expect(node.status.message).toContain('shareProcessNamespace');
+    expect(node.status.containerStatuses).toBeUndefined();
+    await node.restart();
+    await node.advance(1000);
+    expect(node.status.containerStatuses).toBeUndefined();
   });
 
   test('is tried again later when its container cannot be made', async () => {

@@ -65,6 +65,7 @@ export class PodWorker {
   #timer: { timer: Timer; due: number } | undefined;
   #backoff = new Backoff(RETRY);
   #admitted = false;
+  #refused = false;
   #failure: { reason: string; message: string } | undefined;
   #conditions: Finding[] = [];
   /** The metadata that its volumes were last made from. */
@@ -179,6 +180,7 @@ export class PodWorker {
       driver: driverName,
       ended: this.#complete,
       failure: this.#failure,
+      refused: this.#refused,
       conditions: this.#conditions,
       sandboxReady: this.#sandbox !== undefined && !this.#cleared,
       podIps: this.#sandbox?.addresses ?? [],
@@ -314,6 +316,7 @@ export class PodWorker {
     const refusal = whyRefused(this.pod, this.#ports.abilities());
     if (!refusal) return false;
     this.#ports.events.record(this.pod, 'Warning', refusal.reason, refusal.message);
+    this.#refused = true;
     this.#failure = { reason: refusal.reason, message: `Pod was rejected: ${refusal.message}` };
     return true;
   }

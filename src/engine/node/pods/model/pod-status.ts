@@ -12,6 +12,8 @@ export interface StatusFacts extends Omit<ContainerFacts, 'spec' | 'deleted'> {
   ended: boolean;
   /** Why the Pod fails, whatever its containers say: refused, evicted, out of time. */
   failure?: { reason: string; message: string };
+  /** The node never took it. */
+  refused?: boolean;
   /** Further conditions of the node's making, such as DisruptionTarget. */
   conditions: readonly Finding[];
   sandboxReady: boolean;
@@ -48,7 +50,16 @@ export function podStatus(facts: StatusFacts): PodStatus {
   explain(status, facts, before);
   showAddresses(status, facts, before);
   if (runs.running().length === 0 && facts.failure) Object.assign(status, facts.failure);
+  // As a kubelet: nothing is said of containers that nobody ever thought of making, so that the reason is what users see.
+  if (facts.refused || wasRefused(before)) {
+    delete status.containerStatuses;
+    delete status.initContainerStatuses;
+  }
   return status;
+}
+
+function wasRefused({ phase, containerStatuses: known = [] }: PodStatus): boolean {
+  return phase === 'Failed' && known.length === 0;
 }
 
 /** A Pod never leaves a terminal phase, and does not enter one while anything of it runs. */

@@ -21,7 +21,8 @@ export function tenantryProgram(): Command {
 Start here:
   $ tenantry up                                        start, and say how to reach it
   $ export KUBECONFIG=$(tenantry kubeconfig --path)    in another terminal
-  $ kubectl get namespaces`,
+  $ kubectl get namespaces
+  $ tenantry run --follow -- echo hi                   a first Run, on a warm Pod`,
     );
 
   program

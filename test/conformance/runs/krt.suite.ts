@@ -1,87 +1,52 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { RunKind } from '../../api/kruntimes.io/v1alpha1/run.ts';
-import { RuntimeKind } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
-import { CustomResourceDefinition, Namespace } from '../../client/kinds.ts';
-import { realClock } from '../../lib/clock.ts';
-import { openCluster, type Cluster } from '../../sdk/cluster.ts';
-import { ownCustomResourceDefinitions } from '../../../test/support/custom-resource-definitions.ts';
-import { startEmbeddedTarget, type EmbeddedTarget } from '../../../test/support/embedded-target.ts';
-import { startRunActor } from '../../../test/support/run-actor.ts';
-import { apply } from './apply.ts';
-import { listArtifacts } from './artifact.ts';
-import { cancel, deleteRuns, deleteRuntimes } from './change-runs.ts';
-import { get } from './get.ts';
-import { list } from './list.ts';
-import { logs } from './logs.ts';
-import { run, type RunCommandFlags } from './run.ts';
-import { getRuntime, listRuntimes } from './runtime.ts';
-import type { Session } from './session.ts';
-import { top } from './top.ts';
-import { wait } from './wait.ts';
-import { watch } from './watch.ts';
+import { RunKind } from '../../../src/api/kruntimes.io/v1alpha1/run.ts';
+import { apply } from '../../../src/cli/krt/apply.ts';
+import { listArtifacts } from '../../../src/cli/krt/artifact.ts';
+import { cancel, deleteRuns, deleteRuntimes } from '../../../src/cli/krt/change-runs.ts';
+import { get } from '../../../src/cli/krt/get.ts';
+import { list } from '../../../src/cli/krt/list.ts';
+import { logs } from '../../../src/cli/krt/logs.ts';
+import { run, type RunCommandFlags } from '../../../src/cli/krt/run.ts';
+import { getRuntime, listRuntimes } from '../../../src/cli/krt/runtime.ts';
+import type { Session } from '../../../src/cli/krt/session.ts';
+import { top } from '../../../src/cli/krt/top.ts';
+import { wait } from '../../../src/cli/krt/wait.ts';
+import { watch } from '../../../src/cli/krt/watch.ts';
+import { Namespace } from '../../../src/client/kinds.ts';
+import { krtSetting, type KrtSetting } from './krt-terminal.ts';
 
-let target: EmbeddedTarget;
-let cluster: Cluster;
-let actor: { stop(): Promise<void> };
-
-beforeAll(async () => {
-  target = await startEmbeddedTarget();
-  const surroundings = { env: {}, home: '/nonexistent', userAgent: 'test', dataDirectory: () => '/nonexistent' };
-  cluster = await openCluster({ kubeconfig: target.kubeconfig }, surroundings);
-  for (const definition of ownCustomResourceDefinitions())
-    await cluster.client.resource(CustomResourceDefinition).create(definition);
-  await vi.waitFor(
-    async () => {
-      await Promise.all([cluster.client.resource(RunKind).list(), cluster.client.resource(RuntimeKind).list()]);
-    },
-    { timeout: 15_000 },
-  );
-  actor = startRunActor(cluster.client, 'default');
-  const containers = [{ name: 'runtime', image: 'example/bash:1' }];
-  await cluster.client
-    .resource(RuntimeKind, 'default')
-    .create({ metadata: { name: 'bash' }, spec: { template: { spec: { containers } } } });
-}, 60_000);
-afterAll(async () => {
-  await actor?.stop();
-  await cluster?.client.close();
-  await target?.close();
-});
-
-/** A terminal that remembers. */
-function aSession(options: Partial<Session> = {}) {
-  const seen = { out: '', err: '', interrupt: () => {}, isInterruptible: false };
-  const session: Session = {
-    out: (text) => (seen.out += text),
-    err: (text) => (seen.err += text),
-    isTerminal: false,
-    errIsTerminal: false,
-    isColoured: false,
-    size: () => ({ columns: 120, rows: 20 }),
-    read: () => Promise.reject(new Error('no such file')),
-    env: {},
-    clock: realClock,
-    onInterrupt(listener) {
-      seen.interrupt = listener;
-      seen.isInterruptible = true;
-      return () => (seen.isInterruptible = false);
-    },
-    cluster,
-    namespace: 'default',
-    ...options,
-  };
-  return { session, seen };
-}
-
-async function typed<T>(work: (session: Session) => Promise<T>, options: Partial<Session> = {}) {
-  const { session, seen } = aSession(options);
-  return { code: await work(session), ...seen };
-}
-
-const runs = () => cluster.client.resource(RunKind, 'default');
+let setting: KrtSetting;
+const aSession: KrtSetting['aSession'] = (options) => setting.aSession(options);
+const typed: KrtSetting['typed'] = (work, options) => setting.typed(work, options);
+const runs = () => setting.cluster.client.resource(RunKind, 'default');
 const start = (name: string, arg: string, flags: RunCommandFlags = {}) => typed((session) => run(session, [arg], { name, ...flags }));
 
-describe('run', () => {
+/** Every command of krt, the same on every API server. */
+export function krtSuite(name: string, startServer: () => Promise<{ kubeconfig: string; close(): Promise<void> }>): void {
+  describe(`krt on ${name}`, () => {
+    let server: Awaited<ReturnType<typeof startServer>>;
+    beforeAll(async () => {
+      server = await startServer();
+      setting = await krtSetting(server.kubeconfig);
+    }, 120_000);
+    afterAll(async () => {
+      await setting?.close();
+      await server?.close();
+    });
+
+    describe('run', runTests);
+    describe('list and get', listTests);
+    describe('logs', logTests);
+    describe('wait', waitTests);
+    describe('cancel and delete', changeTests);
+    describe('apply', applyTests);
+    describe('Runtimes', runtimeTests);
+    describe('watch', watchTests);
+    describe('artifacts', artifactTests);
+  });
+}
+
+function runTests(): void {
   it('makes a Run, says its name and goes', async () => {
     const { code, out, err } = await typed((session) => run(session, ['ok'], { label: ['test=run'], ttl: '1h' }));
     expect([code, err]).toEqual([0, '']);
@@ -147,15 +112,15 @@ describe('run', () => {
   ])('refuses %s', async (_name, args, flags, options, message) => {
     await expect(typed((session) => run(session, args, flags), options)).rejects.toThrow(message);
   });
-});
+}
 
-describe('list and get', () => {
+function listTests(): void {
   const own = { selector: 'test=list' };
   beforeAll(async () => {
     await start('list-a', 'ok', { wait: true, label: ['test=list'] });
     await start('list-b', 'exit 2', { wait: true, label: ['test=list'] });
     await start('list-c', 'wait', { label: ['test=list'] });
-    await cluster.client.resource(Namespace).create({ metadata: { name: 'other' } });
+    await setting.cluster.client.resource(Namespace).create({ metadata: { name: 'other' } });
     await typed((session) => run(session, ['ok'], { name: 'list-d', label: ['test=list'] }), { namespace: 'other' });
   });
 
@@ -205,9 +170,9 @@ describe('list and get', () => {
       'Cannot find Run "nosuch": there is none in namespace "default"; `krt list -A` shows what there is',
     );
   });
-});
+}
 
-describe('logs', () => {
+function logTests(): void {
   it('prints what was kept of a Run that has ended', async () => {
     await start('logged', 'ok', { wait: true });
     expect(await typed((session) => logs(session, 'logged', {}))).toMatchObject({ code: 0, out: 'ok wrote this\n', err: '' });
@@ -228,9 +193,9 @@ describe('logs', () => {
   it('refuses a number that is none', async () => {
     await expect(typed((session) => logs(session, 'logged', { tail: 'all' }))).rejects.toThrow('Cannot show the last "all" lines');
   });
-});
+}
 
-describe('wait', () => {
+function waitTests(): void {
   it('for the end exits as the Run did', async () => {
     await start('w-ok', 'ok');
     await start('w-fail', 'exit 9');
@@ -265,9 +230,9 @@ describe('wait', () => {
   ])('refuses to wait %s', async (_name, name, flags, message) => {
     await expect(typed((session) => wait(session, [name], flags))).rejects.toThrow(message);
   });
-});
+}
 
-describe('cancel and delete', () => {
+function changeTests(): void {
   it('cancel asks, and knows when it is too late', async () => {
     await start('c-slow', 'slow');
     const first = await typed((session) => cancel(session, ['c-slow'], {}));
@@ -303,9 +268,9 @@ describe('cancel and delete', () => {
   ])('delete refuses %s', async (_name, names, flags, message) => {
     await expect(typed((session) => deleteRuns(session, names, flags))).rejects.toThrow(message);
   });
-});
+}
 
-describe('apply', () => {
+function applyTests(): void {
   const manifest = `
 apiVersion: kruntimes.io/v1alpha1
 kind: Runtime
@@ -343,9 +308,9 @@ data: { a: b }
     expect(err).toContain('krt: Cannot apply Runtime "applied": ');
     expect(err).toContain('does not know that kind');
   });
-});
+}
 
-describe('Runtimes', () => {
+function runtimeTests(): void {
   it('are listed and shown', async () => {
     const { out } = await typed((session) => listRuntimes(session, {}));
     expect(out).toMatch(/^NAME +NAMESPACE +IMAGE +REPLICAS +READY +PORT +AGE\n/);
@@ -364,9 +329,9 @@ describe('Runtimes', () => {
     const usages = JSON.parse((await typed((session) => top(session, { output: 'json' }))).out) as { runtime: string }[];
     expect(usages.map(({ runtime }) => runtime)).toContain('bash');
   });
-});
+}
 
-describe('watch', () => {
+function watchTests(): void {
   it('prints a line for every change where nobody looks', async () => {
     const { session, seen } = aSession();
     const watching = watch(session, [], { selector: 'test=watch' });
@@ -396,9 +361,9 @@ describe('watch', () => {
     expect(Math.max(...last.map((text) => text.length))).toBeLessThanOrEqual(40);
     expect(seen.out).toContain('\u001b[5A\r');
   });
-});
+}
 
-describe('artifacts', () => {
+function artifactTests(): void {
   it('are listed', async () => {
     await start('crafty', 'ok', { wait: true });
     const location = { filesystem: { path: 'x', volumeClaimName: 'c' } };
@@ -416,4 +381,4 @@ describe('artifacts', () => {
     expect(out).toBe('NAME     TYPE   SIZE   CONTENT-TYPE   DIGEST\nreport   file   12                    sha256:00\n');
     expect((await typed((session) => listArtifacts(session, 'logged', {}))).err).toBe('Run logged has no artifacts\n');
   });
-});
+}

@@ -1,38 +1,20 @@
 import type { PodStatus } from '../../../kube/generated/core-v1.ts';
-import type { Json } from '../../../kube/object.ts';
 import { parseTime } from '../../../kube/time.ts';
 import { Backoff } from '../../../lib/backoff.ts';
 import type { Timer } from '../../../lib/clock.ts';
 import type { DriverContainer } from '../drivers/driver.ts';
 import { Deadline } from './container-stopper.ts';
-import { whyRefused, type NodeAbilities } from './model/admission.ts';
+import { whyRefused } from './model/admission.ts';
 import type { ContainerRun } from './model/container-runs.ts';
 import { endsAfter, graceSeconds } from './model/grace-period.ts';
-import { podActions, type Kill, type ProbeFindings } from './model/pod-actions.ts';
+import { podActions, type Kill } from './model/pod-actions.ts';
 import type { Finding } from './model/pod-conditions.ts';
 import { containerNamed, isTerminal, type PodObject } from './model/pod-object.ts';
 import { podStatus } from './model/pod-status.ts';
-import { PodContainers, type ContainerPorts } from './pod-containers.ts';
-import type { PodProbes } from '../probes/pod-probes.ts';
+import { PodContainers } from './pod-containers.ts';
 import type { Sandbox } from './sandbox.ts';
 import { StatusWriter } from './status-writer.ts';
-
-export interface WorkerPorts extends ContainerPorts {
-  probes: ProbeFindings & PodProbes;
-  driverName: 'process' | 'oci';
-  missingIsolation: readonly string[];
-  hostIps: readonly string[];
-  abilities(): NodeAbilities;
-  setUpSandbox(pod: PodObject): Promise<Sandbox>;
-  /** Brings what its containers see of the Pod itself up to date. */
-  refreshVolumes(pod: PodObject): Promise<void>;
-  tearDownSandbox(uid: string): Promise<void>;
-  patchStatus(pod: PodObject, status: Json): Promise<PodObject>;
-  /** Takes the Pod out of the API; it is over. Resolves too when it is gone already. */
-  deletePod(pod: PodObject): Promise<void>;
-  /** Nothing is left of it anywhere. */
-  gone(uid: string): void;
-}
+import type { WorkerPorts } from './worker-ports.ts';
 
 export interface Adoption {
   containers: readonly DriverContainer[];

@@ -8,7 +8,8 @@ import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { MINIMUM_GRACE_SECONDS } from './model/grace-period.ts';
 import type { PodObject } from './model/pod-object.ts';
 import type { PodFiles } from './pod-files.ts';
-import { PodWorker, type WorkerPorts } from './pod-worker.ts';
+import { PodWorker } from './pod-worker.ts';
+import type { WorkerPorts } from './worker-ports.ts';
 
 export interface PodWorkersOptions {
   clock: Clock;

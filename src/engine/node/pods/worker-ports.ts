@@ -1,6 +1,7 @@
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../client/kinds.ts';
 import type { Container, LifecycleHandler } from '../../../kube/generated/core-v1.ts';
+import type { Json } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -8,7 +9,7 @@ import type { Driver } from '../drivers/driver.ts';
 import type { Images, RegistryCredential } from '../images/images.ts';
 import { commandResult } from '../probes/exec-command.ts';
 import { hookRequest } from '../probes/http-probe.ts';
-import type { Probes } from '../probes/pod-probes.ts';
+import type { PodProbes, Probes } from '../probes/pod-probes.ts';
 import type { PodVolumes } from '../volumes/pod-volumes.ts';
 import { startContainer, type StarterPorts } from './container-starter.ts';
 import { ImagePuller } from './image-puller.ts';
@@ -17,11 +18,30 @@ import { runHook, type HookPorts } from './lifecycle-hooks.ts';
 import type { NodeAbilities } from './model/admission.ts';
 import { withClaimGroup } from './model/claim-group.ts';
 import type { ContainerRun } from './model/container-runs.ts';
+import type { ProbeFindings } from './model/pod-actions.ts';
 import type { PodObject } from './model/pod-object.ts';
+import type { ContainerPorts } from './pod-containers.ts';
 import type { PodEvents } from './pod-events.ts';
 import type { PodFiles } from './pod-files.ts';
-import type { WorkerPorts } from './pod-worker.ts';
-import { setUpSandbox, tearDownSandbox, type SandboxPorts } from './sandbox.ts';
+import { setUpSandbox, tearDownSandbox, type Sandbox, type SandboxPorts } from './sandbox.ts';
+
+/** What a worker asks of its node. */
+export interface WorkerPorts extends ContainerPorts {
+  probes: ProbeFindings & PodProbes;
+  driverName: 'process' | 'oci';
+  missingIsolation: readonly string[];
+  hostIps: readonly string[];
+  abilities(): NodeAbilities;
+  setUpSandbox(pod: PodObject): Promise<Sandbox>;
+  /** Brings what its containers see of the Pod itself up to date. */
+  refreshVolumes(pod: PodObject): Promise<void>;
+  tearDownSandbox(uid: string): Promise<void>;
+  patchStatus(pod: PodObject, status: Json): Promise<PodObject>;
+  /** Takes the Pod out of the API; it is over. Resolves too when it is gone already. */
+  deletePod(pod: PodObject): Promise<void>;
+  /** Nothing is left of it anywhere. */
+  gone(uid: string): void;
+}
 
 export interface WorkerSurroundings {
   client: Client;

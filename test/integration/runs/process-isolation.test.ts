@@ -80,6 +80,17 @@ describe('RunFolders', () => {
     expect(existsSync(slot)).toBe(false);
   });
 
+  it('leaves a folder alone that was made for the next attempt', async () => {
+    mkdirSync(join(workspace, 'again'));
+    const slot = folders.make(7);
+    await folders.take('again', slot, undefined);
+    mkdirSync(join(workspace, 'again'));
+    writeFileSync(join(workspace, 'again/script'), 'new');
+    await folders.giveBack('again', slot);
+    expect(readdirSync(join(workspace, 'again'))).toEqual(['script']);
+    expect(existsSync(slot)).toBe(false);
+  });
+
   it.each([
     ['/elsewhere/run', undefined],
     [workspace, undefined],

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -86,6 +86,19 @@ async function unifiedCgroups(limits: RunLimits, clock: Clock): Promise<RunCgrou
   });
 }
 
+/** Those of servers that were killed. */
+function removeStale(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /^run-(\d+)-\d+$/.exec(name) ?? [];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    try {
+      rmdirSync(join(folder, name));
+    } catch {
+      // Somebody is still in it: the next one that starts removes it.
+    }
+  }
+}
+
 function cgroupsIn(folders: string[], clock: Clock, limit: (number: number) => void): RunCgroups {
   const removeOne = async (folder: string, tries = REMOVE_TRIES): Promise<void> => {
     const error = await rmdir(folder).catch((reason: NodeJS.ErrnoException) => reason);
@@ -93,6 +106,7 @@ function cgroupsIn(folders: string[], clock: Clock, limit: (number: number) => v
     await sleep(clock, REMOVE_RETRY_MS);
     await removeOne(folder, tries - 1);
   };
+  for (const folder of folders) removeStale(folder);
   return {
     make(number) {
       for (const folder of folders) mkdirSync(join(folder, nameOf(number)), { recursive: true });

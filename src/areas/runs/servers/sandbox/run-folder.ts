@@ -88,7 +88,10 @@ export class RunFolders {
     const place = join(this.#workspace, name);
     if (info?.isDirectory()) {
       if (this.#changesOwner) await giveTo(folder, owner);
-      await rename(folder, place);
+      // One that was made anew meanwhile, for the next attempt, stays.
+      await rename(folder, place).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+      });
       return;
     }
     await rm(folder, { force: true });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -136,6 +136,34 @@ spec:
 });
 
 describe('the SDK', () => {
+  test('comes with its types', async () => {
+    const program = join(folder, 'program.mts');
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(process.cwd(), join(folder, 'node_modules', 'tenantry'));
+    const check = (text: string) => {
+      writeFileSync(program, `import { connect, runs, type RunResult } from 'tenantry';\n${text}\n`);
+      const options = [
+        '--ignoreConfig',
+        '--noEmit',
+        '--strict',
+        '--module',
+        'nodenext',
+        '--target',
+        'es2023',
+        '--lib',
+        'es2023,dom',
+        '--types',
+        '',
+      ];
+      return type(process.execPath, ['node_modules/typescript/bin/tsc', ...options, program]);
+    };
+    const right = await check(`const result: RunResult = await connect({ namespace: 'a' }).run({ args: ['x'], timeout: '5s' });
+      const handle = await runs.submit({ script: 'x', env: { A: { secret: 's', key: 'k' } } });
+      for await (const { stream, text } of handle.output()) console.log(stream === 'stderr', text.length, result.outputs.a);`);
+    expect([right.code, right.stdout]).toEqual([0, '']);
+    expect((await check(`await runs.run({ arguments: ['x'] });`)).stdout).toContain(`'arguments' does not exist in type 'RunRequest'`);
+  });
+
   test('does what the guide says', async () => {
     const file = 'docs/guide/runs-sdk.mjs';
     expect(readFileSync('docs/guide/runs.md', 'utf8')).toContain(readFileSync(file, 'utf8'));

@@ -7,6 +7,8 @@ import type { ArtifactReference, Run } from '../../api/kruntimes.io/v1alpha1/run
 import { ArtifactService, DownloadRequestSchema, DownloadResponseSchema } from '../../areas/runs/protocol/generated/artifact_pb.js';
 import { Pod } from '../../client/kinds.ts';
 import { podPortForward } from '../../client/streams/port-forward.ts';
+import { isConditionTrue } from '../../kube/conditions.ts';
+import { isStatusError } from '../../kube/status.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ArtifactInfo } from '../runs-api.ts';
 import { artifactInfo, artifactNamed } from './artifact-references.ts';
@@ -43,13 +45,20 @@ export async function downloadArtifact(
 
 /** The Pod that the Run was on, or another of its Runtime: they share the store. */
 async function servingPod({ client }: Cluster, run: Run): Promise<string> {
-  const pods = await client.resource(Pod, run.metadata.namespace).list({ labelSelector: { [RUNTIME_LABEL]: run.spec.runtime } });
+  const { assignedPod } = run.status ?? {};
+  const pods = await client
+    .resource(Pod, run.metadata.namespace)
+    .list({ labelSelector: { [RUNTIME_LABEL]: run.spec.runtime } })
+    .catch((error: unknown) => {
+      // Who may not look around may still be allowed to connect.
+      if (isStatusError(error, 'Forbidden') && assignedPod !== undefined) return undefined;
+      throw error;
+    });
+  if (pods === undefined) return assignedPod!;
   const ready = pods.items.filter(
-    (pod) =>
-      pod.metadata.deletionTimestamp === undefined &&
-      pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True'),
+    ({ metadata, status }) => metadata.deletionTimestamp === undefined && isConditionTrue(status?.conditions, 'Ready'),
   );
-  const chosen = ready.find((pod) => pod.metadata.name === run.status?.assignedPod) ?? ready[0];
+  const chosen = ready.find((pod) => pod.metadata.name === assignedPod) ?? ready[0];
   if (chosen !== undefined) return chosen.metadata.name!;
   throw new Error(
     `Cannot download from Runtime "${run.spec.runtime}": none of its Pods is ready; see \`krt runtime get ${run.spec.runtime}\` and try again when one is`,

@@ -1,3 +1,4 @@
+import { copyInSlices, stringifyInSlices, type Sliced } from './json-slices.ts';
 import { deepCopy, deepEqual, getField, isJsonObject, setField } from './json-value.ts';
 import type { Json } from './object.ts';
 import { badRequestError, failure, requestTooLargeError, StatusError } from './status.ts';
@@ -133,27 +134,27 @@ function test(root: Json, operation: JsonPatchOperation): void {
   if (!deepEqual(actual ?? null, operation.value ?? null)) throw new DoesNotApply(`testing value ${path} failed: test failed`);
 }
 
-function transfer(root: Json, operation: JsonPatchOperation, copied: { bytes: number }): void {
+function* transfer(root: Json, operation: JsonPatchOperation, copied: { bytes: number }): Sliced<void> {
   const source = locateOrFail(root, pointerOf(operation, 'from'), String(operation.op));
   let value = read(source.container, source.key);
   if (operation.op === 'move') remove(source.container, source.key);
   else {
-    copied.bytes += JSON.stringify(value ?? null).length;
+    copied.bytes += (yield* stringifyInSlices(value ?? null)).length;
     if (copied.bytes > MAX_COPIED_BYTES) {
       const detail = `the accumulated size increase of copy is ${copied.bytes}, exceeding the limit ${MAX_COPIED_BYTES}`;
       throw new DoesNotApply(`Unable to complete the copy, ${detail}`);
     }
-    value = deepCopy(value ?? null);
+    value = yield* copyInSlices(value ?? null);
   }
   const target = locateOrFail(root, pointerOf(operation, 'path'), String(operation.op));
   add(target.container, target.key, value ?? null);
 }
 
-function applyOperation(root: Json, operation: JsonPatchOperation, copied: { bytes: number }): Json {
+function* applyOperation(root: Json, operation: JsonPatchOperation, copied: { bytes: number }): Sliced<Json> {
   switch (operation.op) {
     case 'add': {
       const place = locateOrFail(root, pointerOf(operation, 'path'), 'add');
-      add(place.container, place.key, deepCopy(operation.value ?? null));
+      add(place.container, place.key, yield* copyInSlices(operation.value ?? null));
       return root;
     }
     case 'remove': {
@@ -168,7 +169,7 @@ function applyOperation(root: Json, operation: JsonPatchOperation, copied: { byt
       return root;
     case 'move':
     case 'copy':
-      transfer(root, operation, copied);
+      yield* transfer(root, operation, copied);
       return root;
     default:
       throw new DoesNotApply(`Unexpected kind: ${typeof operation.op === 'string' ? operation.op : 'unknown'}`);
@@ -195,9 +196,9 @@ export function* jsonPatchSteps(object: Json, patch: Json, onUnknown?: (message:
   const operations = decodeJsonPatch(patch, onUnknown);
   const copied = { bytes: 0 };
   try {
-    let root = deepCopy(object);
+    let root: Json = yield* copyInSlices(object);
     for (const operation of operations) {
-      root = applyOperation(root, operation, copied);
+      root = yield* applyOperation(root, operation, copied);
       yield;
     }
     return root;

@@ -1,14 +1,15 @@
 import { expect } from 'vitest';
 import type { LoopReport, MeasuredEngine } from './measured-engine.ts';
 
+/** The promise: nothing of ours holds the event loop for more than this. Pauses of V8's garbage collector are not ours, and not in it. */
+const PROMISED_MS = 10;
 /**
- * The promise is that nothing of ours holds the event loop for more than 10 ms. What is measured is the CPU time of whole turns of
- * the loop, and a turn may hold the work of several clients; besides, on a shared machine the same code takes two or three times
- * its CPU time when a neighbour has the other half of the core and the caches. So the bounds here are looser than the promise: they
- * are missed by a factor of ten and more by whatever does not work in slices (a stall is hundreds of milliseconds), and never by noise.
+ * What is measured is CPU time of whole turns, and on a shared machine the same code takes two or three times as long when a neighbour
+ * has the other half of the core and the caches. A step that is not sliced is slow every time; a neighbour is not there every time.
  */
-const USUAL_MS = 25;
-const WORST_MS = 75;
+const ROUNDS = 5;
+/** A turn does what all clients together have ready; no single piece of it is long, but there may be many. */
+const CROWDED_MS = 3 * PROMISED_MS;
 
 export async function whileMeasured<T>(engine: MeasuredEngine, work: () => Promise<T>): Promise<{ result: T; report: LoopReport }> {
   await engine.reset();
@@ -16,10 +17,29 @@ export async function whileMeasured<T>(engine: MeasuredEngine, work: () => Promi
   return { result, report: await engine.report() };
 }
 
+/** Does the work of one client, measured: in one of a few rounds no turn may take longer than promised. Gives the result of the last round. */
+export async function whileQuiet<T>(engine: MeasuredEngine, what: string, work: (round: number) => Promise<T>): Promise<T> {
+  const seen: string[] = [];
+  for (let round = 0; ; round++) {
+    const { result, report } = await whileMeasured(engine, () => work(round));
+    const slowest = report.slowest[0] ?? 0;
+    seen.push(`${slowest.toFixed(1)} (pause ${report.longestPause.toFixed(1)})`);
+    if (process.env.TENANTRY_FAULT_FIGURES) console.log(`${what}: ${seen.at(-1)}`);
+    if (slowest < PROMISED_MS) return result;
+    if (round === ROUNDS - 1) {
+      expect(slowest, `${what}: the slowest turn of the event loop, in ms of CPU time, in each round: ${seen.join(', ')}`).toBeLessThan(
+        PROMISED_MS,
+      );
+    }
+  }
+}
+
+/** For the work of many clients at once, and work that cannot be repeated. */
 export function expectQuietLoop(report: LoopReport, what: string): void {
   const slow = report.slowest.map((ms) => ms.toFixed(1)).join(' ');
-  expect(report.slowest[0] ?? 0, `${what}: the slowest turn of the event loop (slowest: ${slow})`).toBeLessThan(WORST_MS);
-  // Of a few turns the slowest one is the 99.9th percentile.
-  if (report.turns > 2000)
-    expect(report.p999, `${what}: a turn of the event loop at the 99.9th percentile (slowest: ${slow})`).toBeLessThan(USUAL_MS);
+  if (process.env.TENANTRY_FAULT_FIGURES) console.log(`${what}: ${slow}; p99 ${report.p99.toFixed(1)} of ${report.turns}`);
+  expect(report.slowest[0] ?? 0, `${what}: the slowest turn of the event loop (slowest: ${slow})`).toBeLessThan(CROWDED_MS);
+  // Of a few turns the slowest one is the 99th percentile.
+  if (report.turns > 200)
+    expect(report.p99, `${what}: a turn of the event loop at the 99th percentile (slowest: ${slow})`).toBeLessThan(PROMISED_MS);
 }

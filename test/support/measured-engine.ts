@@ -10,7 +10,8 @@ export interface LoopReport {
   turns: number;
   /** The slowest turns of the event loop, slowest first. */
   slowest: number[];
-  p999: number;
+  /** The turn of which one in a hundred takes longer. */
+  p99: number;
   longestPause: number;
   peakRss: number;
   rss: number;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/kube/object.ts';
 import type { Answer } from '../../support/api-target.ts';
-import { expectQuietLoop, whileMeasured } from '../../support/event-loop-promise.ts';
+import { expectQuietLoop, whileMeasured, whileQuiet } from '../../support/event-loop-promise.ts';
 import { startMeasuredEngine, type MeasuredEngine } from '../../support/measured-engine.ts';
 
 /** Promise: what a tenant writes into a definition (schemas, patterns, rules) cannot hold up the others, neither when it is created nor when it is used. */
@@ -19,6 +19,8 @@ beforeAll(async () => {
     'x-kubernetes-validations': [{ rule: 'self.a != ""' }],
   });
   for (let i = 0; i < 20; i++) await create(plural, `warm${i}`, { a: 'aaa' });
+  // The code must be warm: what is measured is the work, not the compiler.
+  for (let i = 0; i < 3; i++) await define(manyFields(500));
 }, 60_000);
 afterAll(() => engine.stop(), 30_000);
 
@@ -139,20 +141,54 @@ const cases: Hostile[] = [
     object: { s: 'a'.repeat(90_000) },
     objectStatus: 201,
   },
+  {
+    name: 'a rule that finds 180,000 matches',
+    spec: ruled("(self.s + self.s).findAll('a').size() > 1", { s: { type: 'string', maxLength: 100_000 } }),
+    status: 201,
+    object: { s: 'a'.repeat(90_000) },
+    objectStatus: 201,
+  },
+  {
+    name: 'rules that take a long text apart',
+    spec: ruled("(self.s + self.s).split('').size() > 1 && strings.quote(self.s).upperAscii().trim() != ''", {
+      s: { type: 'string', maxLength: 100_000 },
+    }),
+    status: 201,
+    object: { s: 'a'.repeat(90_000) },
+    objectStatus: 201,
+  },
+  {
+    name: 'a rule of 4,000 comparisons',
+    spec: ruled(repeat(4000, (i) => `self.s == 'v${i}'`).join(' || '), { s: { type: 'string', maxLength: 10 } }),
+    status: 422,
+    message: /too many parts/,
+  },
+  {
+    name: 'a rule of 150 conditions',
+    spec: ruled(`${repeat(150, (i) => `self.s == '${i}' ? true : `).join('')}false`, { s: { type: 'string', maxLength: 10 } }),
+    status: 201,
+    object: { s: '149' },
+    objectStatus: 201,
+  },
+  {
+    name: 'objects of 59,000 values without a schema',
+    spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    status: 201,
+    object: Object.fromEntries(repeat(11_800, (i) => [`k${i}`, { a: 'x', b: [] }])),
+    objectStatus: 201,
+  },
   { name: 'a rule 1,000 parentheses deep', spec: ruled(`${'('.repeat(1000)}true${')'.repeat(1000)}`, texts), status: 422 },
 ];
 
 describe('a hostile definition', () => {
   it.each(cases)('$name', { timeout: 60_000 }, async ({ name, spec, status, message, object, objectStatus }) => {
-    const defined = await whileMeasured(engine, () => define(spec));
-    expect(defined.result.answer.status, JSON.stringify(defined.result.answer.body).slice(0, 300)).toBe(status);
-    if (message !== undefined) expect(defined.result.answer.body.message).toMatch(message);
-    expectQuietLoop(defined.report, `the definition: ${name}`);
+    const { answer, plural } = await whileQuiet(engine, `the definition: ${name}`, () => define(spec));
+    expect(answer.status, JSON.stringify(answer.body).slice(0, 300)).toBe(status);
+    if (message !== undefined) expect(answer.body.message).toMatch(message);
     if (object === undefined) return;
-    const created = await whileMeasured(engine, () => create(defined.result.plural, 'one', object));
-    expect(created.result.status, JSON.stringify(created.result.body).slice(0, 300)).toBe(objectStatus);
-    expect(JSON.stringify(created.result.body).length).toBeLessThan(4_000_000);
-    expectQuietLoop(created.report, `its object: ${name}`);
+    const created = await whileQuiet(engine, `its object: ${name}`, (round) => create(plural, `one${round}`, object));
+    expect(created.status, JSON.stringify(created.body).slice(0, 300)).toBe(objectStatus);
+    expect(JSON.stringify(created.body).length).toBeLessThan(4_000_000);
   });
 
   it(`${MANY} definitions, published`, { timeout: 120_000 }, async () => {

@@ -1,11 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ArtifactInvalidError } from './artifact-store.ts';
-import { collectArtifacts, DEFAULT_ARTIFACT_LIMITS, type ArtifactLimits } from './collect-artifacts.ts';
+import { collectArtifacts, DEFAULT_ARTIFACT_LIMITS, removeOldArchives, type ArtifactLimits } from './collect-artifacts.ts';
 
 describe('collectArtifacts', () => {
   let root: string;
@@ -18,19 +30,27 @@ describe('collectArtifacts', () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  const collect = (limits: Partial<ArtifactLimits> = {}) =>
-    collectArtifacts(folder, join(root, `archives-${archives++}`), { ...DEFAULT_ARTIFACT_LIMITS, ...limits }, new AbortController().signal);
+  const releases: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const release of releases.splice(0)) await release();
+  });
+  const collect = async (limits: Partial<ArtifactLimits> = {}) => {
+    const places = { root, names: ['artifacts'], archives: `.archives-${archives++}` };
+    const { contents, release } = await collectArtifacts(places, { ...DEFAULT_ARTIFACT_LIMITS, ...limits }, new AbortController().signal);
+    releases.push(release);
+    return contents;
+  };
   const sha256 = (bytes: string | Buffer) => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 
   it('finds files as they are', async () => {
     writeFileSync(join(folder, 'b.txt'), 'bbb');
     writeFileSync(join(folder, 'a'), '');
     expect(await collect()).toEqual([
-      { name: 'a', type: 'file', path: join(folder, 'a'), sizeBytes: 0, digest: sha256(''), contentType: 'application/octet-stream' },
+      { name: 'a', type: 'file', path: expect.any(String), sizeBytes: 0, digest: sha256(''), contentType: 'application/octet-stream' },
       {
         name: 'b.txt',
         type: 'file',
-        path: join(folder, 'b.txt'),
+        path: expect.any(String),
         sizeBytes: 3,
         digest: sha256('bbb'),
         contentType: 'application/octet-stream',
@@ -50,11 +70,13 @@ describe('collectArtifacts', () => {
     const bytes = readFileSync(content.path);
     expect(content.digest).toBe(sha256(bytes));
     expect(content.sizeBytes).toBe(bytes.length);
-    const listed = execFileSync('tar', ['-tzf', content.path]).toString().trim().split('\n');
+    const copy = join(root, 'copy.tar.gz');
+    writeFileSync(copy, bytes);
+    const listed = execFileSync('tar', ['-tzf', copy]).toString().trim().split('\n');
     expect(listed).toEqual([`${'d'.repeat(90)}/`, long, 'empty/', 'tool']);
     const unpacked = join(root, 'unpacked');
     mkdirSync(unpacked);
-    execFileSync('tar', ['-xzf', content.path, '-C', unpacked]);
+    execFileSync('tar', ['-xzf', copy, '-C', unpacked]);
     expect(readFileSync(join(unpacked, long), 'utf8')).toBe('deep');
   });
 
@@ -134,6 +156,35 @@ describe('collectArtifacts', () => {
     writeFileSync(join(folder, 'd', 'f'), Buffer.alloc(1 << 20));
     await expect(collect({ artifactBytes: 100 })).rejects.toThrow('artifact "d" is larger than 100 bytes');
     await expect(collect({ artifactsBytes: 1000 })).rejects.toThrow('artifact "d" has more than 1000 bytes in it');
+  });
+
+  it('goes on reading what it found, whatever is put in its place', async () => {
+    writeFileSync(join(folder, 'a'), 'mine');
+    const [content] = await collect();
+    renameSync(folder, join(root, 'aside'));
+    mkdirSync(join(root, 'secret'));
+    writeFileSync(join(root, 'secret', 'a'), 'token');
+    symlinkSync(join(root, 'secret'), folder);
+    expect(readFileSync(content.path, 'utf8')).toBe('mine');
+    await expect(collect()).rejects.toThrow('the artifacts folder is not a folder any more');
+  });
+
+  it('refuses folders in folders without end', async () => {
+    mkdirSync(join(folder, ...Array.from({ length: 101 }, () => 'd')), { recursive: true });
+    await expect(collect()).rejects.toThrow('more than 100 deep');
+  });
+
+  it('leaves no archives behind', async () => {
+    mkdirSync(join(folder, 'd'));
+    await collect();
+    expect(readdirSync(root)).toHaveLength(2);
+    for (const release of releases.splice(0)) await release();
+    symlinkSync('x', join(folder, 'd', 'l'));
+    await expect(collect()).rejects.toThrow(ArtifactInvalidError);
+    expect(readdirSync(root)).toEqual(['artifacts']);
+    mkdirSync(join(root, '.archives-of-somebody-killed', 'x'), { recursive: true });
+    await removeOldArchives(root);
+    expect(readdirSync(root)).toEqual(['artifacts']);
   });
 
   it('takes a file with two names as two files', async () => {

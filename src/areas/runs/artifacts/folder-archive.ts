@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { ArtifactInvalidError } from './artifact-store.ts';
 import { nameProblem } from './model/artifact-keys.ts';
+import { openFolder } from './opened-folder.ts';
 import { permissionsOf, tarEnd, tarHeader, tarPadding } from './tar-writer.ts';
 
 /** A link might lead to what the program itself may not read; a pipe would keep us waiting. */
@@ -19,8 +20,12 @@ export interface ArchiveLimits {
   contentBytes: number;
 }
 
+/** Each level keeps a folder open. */
+const DEEPEST = 100;
+
 /**
  * Writes a folder as a tar.gz, entries sorted, without the folder itself: the same content gives the same bytes.
+ * @param folder the path of an opened folder
  * @throws ArtifactInvalidError for links, special files and what is too large
  */
 export async function archiveFolder(folder: string, name: string, target: string, limits: ArchiveLimits, signal: AbortSignal) {
@@ -41,7 +46,7 @@ export async function archiveFolder(folder: string, name: string, target: string
 
 async function* archiveBytes(folder: string, name: string, contentBytes: number): AsyncGenerator<Buffer> {
   let left = contentBytes;
-  for await (const { path, full, stats } of filesBelow(folder, name, '')) {
+  for await (const { path, full, stats } of filesBelow(folder, name, '', 1)) {
     if (stats.isDirectory()) {
       yield tarHeader({ path: `${path}/`, mode: permissionsOf(stats), sizeBytes: 0, isFolder: true });
       continue;
@@ -61,7 +66,8 @@ interface Found {
   stats: Stats;
 }
 
-async function* filesBelow(folder: string, name: string, below: string): AsyncGenerator<Found> {
+async function* filesBelow(folder: string, name: string, below: string, depth: number): AsyncGenerator<Found> {
+  if (depth > DEEPEST) throw new ArtifactInvalidError(`artifact "${name}" has folders in folders, more than ${DEEPEST} deep`);
   const names = await readdir(folder);
   for (const entry of names.toSorted(byBytes)) {
     const path = below === '' ? entry : `${below}/${entry}`;
@@ -71,7 +77,17 @@ async function* filesBelow(folder: string, name: string, below: string): AsyncGe
     const stats = await lstat(full);
     if (!stats.isFile() && !stats.isDirectory()) throw notPlain(`${name}/${path}`, stats);
     yield { path, full, stats };
-    if (stats.isDirectory()) yield* filesBelow(full, name, path);
+    if (!stats.isDirectory()) continue;
+    const inner = await openFolder(full).catch((error: unknown) => {
+      throw new ArtifactInvalidError(`artifact "${name}/${path}" cannot be read (${(error as NodeJS.ErrnoException).code})`, {
+        cause: error,
+      });
+    });
+    try {
+      yield* filesBelow(inner.path, name, path, depth + 1);
+    } finally {
+      await inner.close();
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import { Backoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Failure } from '../model/transitions.ts';
+import type { CollectedArtifacts } from './collect-artifacts.ts';
 import { ArtifactInvalidError, ArtifactStoreError, type ArtifactContent, type ArtifactStoreDriver } from './artifact-store.ts';
 
 export interface StoreArtifactsPorts {
@@ -15,7 +16,7 @@ export interface StoreArtifactsPorts {
   /** The store as the Runtime describes it, kept in the Run: the Runtime may be gone when its artifacts are cleaned up. */
   description: ArtifactStore;
   /** What the Run left. */
-  collect(run: Run, signal: AbortSignal): Promise<ArtifactContent[]>;
+  collect(run: Run, signal: AbortSignal): Promise<CollectedArtifacts>;
   writeStatus(run: Run, status: RunStatus): Promise<Run>;
   writeFinalizers(run: Run, finalizers: string[]): Promise<Run>;
   read(run: Run): Promise<Run | undefined>;
@@ -32,23 +33,31 @@ const RETRY = { initialMs: 1000, maxMs: 30_000, jitter: 0.1 };
  * happens in between, nothing is left behind that nobody knows of.
  */
 export async function storeArtifacts(run: Run, ports: StoreArtifactsPorts, signal: AbortSignal): Promise<Stored> {
-  let contents: ArtifactContent[];
+  let collected: CollectedArtifacts;
   try {
-    contents = await ports.collect(run, signal);
+    collected = await ports.collect(run, signal);
   } catch (error) {
     if (error instanceof ArtifactInvalidError) return { failure: { reason: 'ArtifactInvalid', message: error.message } };
     throw error;
   }
-  if (contents.length === 0) return { run, artifactRefs: undefined };
-  const marked = await announced(run, ports, signal);
+  try {
+    return collected.contents.length === 0
+      ? { run, artifactRefs: undefined }
+      : await sentAll(await announced(run, ports, signal), collected.contents, ports, signal);
+  } finally {
+    await collected.release();
+  }
+}
+
+async function sentAll(run: Run, contents: ArtifactContent[], ports: StoreArtifactsPorts, signal: AbortSignal): Promise<Stored> {
   try {
     const artifactRefs: ArtifactReference[] = [];
-    for (const content of contents) artifactRefs.push(await sent(marked, content, ports, signal));
-    return { run: marked, artifactRefs };
+    for (const content of contents) artifactRefs.push(await sent(run, content, ports, signal));
+    return { run, artifactRefs };
   } catch (error) {
     // Taken from us, the Run may be sending its artifacts from another Pod by now: those are not ours to remove.
     const isOurs = error instanceof ArtifactStoreError || (signal.reason as { why?: string } | undefined)?.why === 'cancelled';
-    if (isOurs) await takenBack(marked, contents, ports);
+    if (isOurs) await takenBack(run, contents, ports);
     if (error instanceof ArtifactStoreError) return { failure: { reason: 'ArtifactStoreRefused', message: error.message } };
     throw error;
   }

@@ -6,12 +6,11 @@ import { ConfigMap, Pod, Secret } from '../../../client/kinds.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { longLivedController } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
-import { randomSuffix } from '../../../lib/ids.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
 import { EventRecorder } from '../../../runtime/event-recorder.ts';
 import { capacityOf } from '../../../api/kruntimes.io/v1alpha1/capacity.ts';
-import { collectArtifacts, type ArtifactLimits } from '../artifacts/collect-artifacts.ts';
+import { collectArtifacts, newArchivesName, removeOldArchives, type ArtifactLimits } from '../artifacts/collect-artifacts.ts';
 import type { ArtifactStoreDriver } from '../artifacts/artifact-store.ts';
 import { storeArtifacts } from '../artifacts/store-artifacts.ts';
 import { listen } from '../protocol/listen.ts';
@@ -94,6 +93,7 @@ export async function startRuntimed(options: RuntimedStart): Promise<RunningRunt
   const working = runtimed.run(abort.signal).catch((error: unknown) => {
     if (!abort.signal.aborted) log.error('runtimed stopped', { error });
   });
+  if (options.artifacts !== undefined) await removeOldArchives(folders.ours);
   const service = statusService({
     namespace,
     runtimeName: options.runtimeName,
@@ -161,15 +161,13 @@ function artifactsOf(
 ): RunWorkerPorts['storeArtifacts'] {
   const runs = (run: Run) => client.resource(RunKind, run.metadata.namespace);
   return (run, signal) => {
-    const folder = join(folders.ours, run.metadata.uid!);
-    // Archives are made where the Run's own folder is, and go with it.
-    const archives = join(folder, `.archives-${randomSuffix(8)}`);
+    const places = { root: folders.ours, names: [run.metadata.uid!, 'artifacts'], archives: newArchivesName() };
     return storeArtifacts(
       run,
       {
         store,
         description,
-        collect: () => collectArtifacts(join(folder, 'artifacts'), archives, limits, signal),
+        collect: () => collectArtifacts(places, limits, signal),
         writeStatus: (now, status) => writeRunStatus(client, now, status),
         writeFinalizers: (now, finalizers) => {
           const { name, resourceVersion } = now.metadata;

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -36,6 +36,12 @@ const calls = (): number => readFileSync(join(programs, 'calls'), 'utf8').trim()
 
 test('probeRuntimes finds a runtime that really runs a container', async () => {
   const { runtime } = await probe();
+  expect(runtime?.name).toMatch(/^(runc|crun)$/);
+});
+
+test('probeRuntimes finds it too when the data directory is reached by a link', async () => {
+  symlinkSync(dir, join(programs, 'link'));
+  const { runtime } = await probe({ dir: join(programs, 'link') });
   expect(runtime?.name).toMatch(/^(runc|crun)$/);
 });
 

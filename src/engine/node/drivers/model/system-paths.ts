@@ -19,3 +19,11 @@ export const SYSTEM_SETTINGS: readonly string[] = [
   'pki/ca-trust/extracted',
   'ca-certificates.conf',
 ].map((name) => `/etc/${name}`);
+
+/** Of the machine's network, which containers may share. */
+export const NETWORK_SETTINGS: readonly string[] = ['/etc/resolv.conf', '/etc/hosts'];
+
+/** Whether a path is of the machine itself, which volumes may cover, and not of the product. */
+export function isOfTheMachine(path: string): boolean {
+  return [...SYSTEM_FOLDERS, ...SYSTEM_SETTINGS, ...NETWORK_SETTINGS].some((each) => path === each || path.startsWith(`${each}/`));
+}

@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { newUid } from '../../../../lib/ids.ts';
@@ -55,12 +55,14 @@ export async function probeRuntimes(options: ProbeOptions): Promise<ProbeResult>
   const refused = refusal(options);
   if (refused) return { tried: candidates.map((name) => ({ name, why: refused })) };
   await mkdir(options.dir, { recursive: true, mode: 0o700 });
-  const { probeResult } = containerPlaces(options.dir);
+  // The kernel tells mount points by their real path.
+  const dir = await realpath(options.dir);
+  const { probeResult } = containerPlaces(dir);
   const programs = candidates.map((name) => ({ name, path: findProgram(name, options.path ?? process.env['PATH'] ?? '') }));
   const key = await probeKey(programs, options.cgroups!);
   const remembered = await readResult(probeResult);
   if (remembered?.key === key) return remembered.result;
-  const result = await firstThatWorks(programs, options);
+  const result = await firstThatWorks(programs, { ...options, dir });
   // What does not work is tried again the next time: somebody may have repaired it.
   if (result.runtime) await writeFile(probeResult, JSON.stringify({ key, result } satisfies RememberedResult));
   return result;

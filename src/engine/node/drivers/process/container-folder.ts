@@ -2,7 +2,7 @@ import { lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:f
 import { chown, chmod } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Mount } from '../driver.ts';
-import { SYSTEM_FOLDERS, SYSTEM_SETTINGS } from '../model/system-paths.ts';
+import { NETWORK_SETTINGS, SYSTEM_FOLDERS, SYSTEM_SETTINGS } from '../model/system-paths.ts';
 import type { SystemPath } from './model/bubblewrap.ts';
 import type { ContainerUser } from './model/container-user.ts';
 import { environmentScript } from './model/environment-script.ts';
@@ -85,9 +85,6 @@ export async function readPlan<T>({ plan }: ContainerFolder): Promise<T | undefi
     () => undefined,
   );
 }
-
-/** Of the machine's network, which containers may share. */
-const NETWORK_SETTINGS = ['/etc/resolv.conf', '/etc/hosts'];
 
 /**
  * What of the machine, and of the product, every container sees.

@@ -34,6 +34,12 @@ describe('containerMounts', () => {
     expect(mounts.slice(-3).map(({ destination }) => destination)).toEqual(['/data', '/data/inner', '/data/inner/deep']);
   });
 
+  it("leaves a volume in the place of the machine's files", () => {
+    const system = [volume('/usr', { readOnly: true }), volume('/etc/ssl/certs', { readOnly: true })];
+    const mounts = containerMounts({ mounts: [volume('/etc/ssl')], security: SECURITY }, { ...around, system });
+    expect(mounts.at(-1)!.destination).toBe('/etc/ssl');
+  });
+
   it('shows a product that is installed below a volume on top of it', () => {
     const system = [volume('/usr', { readOnly: true }), volume('/tmp/product/dist', { readOnly: true })];
     const mounts = containerMounts({ mounts: [volume('/tmp')], security: SECURITY }, { ...around, system });

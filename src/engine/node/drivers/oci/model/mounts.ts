@@ -1,4 +1,5 @@
 import type { ContainerSpec, Mount } from '../../driver.ts';
+import { isOfTheMachine } from '../../model/system-paths.ts';
 import type { MountConfig } from './runtime-config.ts';
 
 export interface MountSurroundings {
@@ -15,7 +16,8 @@ export function containerMounts(spec: Pick<ContainerSpec, 'mounts' | 'security'>
   const kernel = kernelMounts(spec.security.privileged, spec.security.hostIpc, around.sharedMemory);
   const system = around.system.map(bindMount).filter(({ destination }) => !taken.has(destination));
   // The product may be installed below /tmp, or wherever else a volume is mounted: then it is shown on top of that.
-  const isCovered = ({ destination }: MountConfig) => [...taken].some((target) => destination.startsWith(`${target}/`));
+  const isCovered = ({ destination }: MountConfig) =>
+    !isOfTheMachine(destination) && [...taken].some((target) => destination.startsWith(`${target}/`));
   return [
     ...kernel.filter(({ destination }) => !taken.has(destination)),
     ...system.filter((mount) => !isCovered(mount)),

@@ -24,6 +24,11 @@ describe('sandboxCommand', () => {
     expect(optionsOf()).toContain('--ro-bind /usr /usr --symlink usr/bin /bin --ro-bind /etc/hosts /etc/hosts');
   });
 
+  it("leaves a Pod's own files in the place of the machine's", () => {
+    const mounts = ['/etc/hosts', '/usr'].map((target) => ({ source: `/pod${target}`, target, readOnly: false }));
+    expect(optionsOf({ mounts })).toMatch(/--bind \/pod\/usr \/usr --bind \/pod\/etc\/hosts \/etc\/hosts --remount-ro \/ --$/);
+  });
+
   it('puts an empty folder over what is hidden inside of what is shown', () => {
     const system: SandboxPlan['system'] = [...plan.system, { kind: 'hidden', path: '/usr/local/data' }];
     expect(optionsOf({ system })).toContain('--ro-bind /etc/hosts /etc/hosts --tmpfs /usr/local/data --remount-ro /usr/local/data');

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import type { Mount } from '../../driver.ts';
+import { isOfTheMachine } from '../../model/system-paths.ts';
 import { isWithin } from './visible-paths.ts';
 
 export interface SandboxPlan {
@@ -59,7 +60,8 @@ function parentsOf({ system, mounts }: SandboxPlan): string[] {
 /** The product may be installed below /tmp, or wherever a volume is mounted: it is shown again on top of that. */
 function coveredPrograms({ system, mounts, temporary }: SandboxPlan): string[][] {
   const covers = [...(temporary === undefined ? [] : ['/tmp']), ...mounts.map(({ target }) => target)];
-  const covered = system.filter(({ kind, path }) => kind === 'folder' && covers.some((folder) => isWithin(folder, path)));
+  const isCovered = (path: string): boolean => covers.some((folder) => isWithin(folder, path));
+  const covered = system.filter(({ kind, path }) => kind === 'folder' && !isOfTheMachine(path) && isCovered(path));
   return covered.map((entry) => ['--dir', dirname(entry.path), ...shown(entry)]);
 }
 

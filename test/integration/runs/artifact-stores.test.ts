@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -33,6 +33,21 @@ function storeOn(server: S3Server, more: Partial<S3StoreOptions> = {}) {
 artifactStoreSuite('a bucket', async () => {
   const server = await S3Server.start();
   return { store: storeOn(server, { prefix: '/some/prefix/' }), stop: () => server.stop() };
+});
+
+describe('a volume', () => {
+  it('may be used by others of its group', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'tenantry-volume-'));
+    const path = join(root, 'source');
+    writeFileSync(path, 'x');
+    const content = { name: 'a', type: 'file', path, sizeBytes: 1, digest: sha256Of('x'), contentType: 'text/plain' } as const;
+    const run = { namespace: 'ns', uid: 'u', runName: 'r', runtime: 'bash' };
+    await filesystemStore(root).put(run, content, new AbortController().signal);
+    for (const folder of ['namespaces', 'namespaces/ns', 'namespaces/ns/runs', 'namespaces/ns/runs/u']) {
+      expect(statSync(join(root, folder)).mode & 0o7777).toBe(0o2775);
+    }
+    rmSync(root, { recursive: true });
+  });
 });
 
 describe('a bucket', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, createWriteStream } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ArtifactStoreDriver } from './artifact-store.ts';
@@ -15,7 +15,7 @@ export function filesystemStore(root: string, volumeClaimName?: string): Artifac
       const path = artifactKey(origin, content.name);
       const target = join(root, path);
       const partial = `${target.slice(0, -content.name.length)}.partial-${createHash('sha256').update(content.name).digest('hex').slice(0, 16)}`;
-      await mkdir(dirname(target), { recursive: true });
+      await makeFolders(root, runPrefix(origin));
       const source = await openPlain(content.path, content.name);
       const hash = createHash('sha256');
       const measure = new Transform({
@@ -46,4 +46,18 @@ export function filesystemStore(root: string, volumeClaimName?: string): Artifac
     remove: (run, name) => rm(join(root, artifactKey(run, name)), { force: true }),
     removeAll: (run) => rm(join(root, runPrefix(run)), { recursive: true, force: true }),
   };
+}
+
+/** For the group too: the Pods that share a volume, the maintainer among them, need not be the same user everywhere. */
+async function makeFolders(root: string, path: string): Promise<void> {
+  let at = root;
+  for (const name of path.split('/').filter((part) => part !== '')) {
+    at = join(at, name);
+    try {
+      await mkdir(at);
+      await chmod(at, 0o2775);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }

@@ -90,10 +90,10 @@ export async function startRuntimed(options: RuntimedStart): Promise<RunningRunt
       return { ready: false, message: `the Runtime Server does not answer: ${error instanceof Error ? error.message : String(error)}` };
     }
   };
+  if (options.artifacts !== undefined) await removeOldArchives(folders.ours);
   const working = runtimed.run(abort.signal).catch((error: unknown) => {
     if (!abort.signal.aborted) log.error('runtimed stopped', { error });
   });
-  if (options.artifacts !== undefined) await removeOldArchives(folders.ours);
   const service = statusService({
     namespace,
     runtimeName: options.runtimeName,

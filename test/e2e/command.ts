@@ -6,10 +6,15 @@ export interface Outcome {
   stderr: string;
 }
 
-/** Types a command and waits for its end. */
-export function type(command: string, args: string[], env: Record<string, string> = {}): Promise<Outcome> {
+/** Types a command and waits for its end; one that takes longer than `timeout` milliseconds is killed. */
+export function type(command: string, args: string[], env: Record<string, string> = {}, timeout?: number): Promise<Outcome> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    const child = spawn(command, args, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+      timeout,
+      killSignal: 'SIGKILL',
+    });
     let stdout = '';
     let stderr = '';
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

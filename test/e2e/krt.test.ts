@@ -23,7 +23,7 @@ afterAll(async () => {
 }, 60_000);
 
 /** Nothing here takes long: a command that hangs is ended, so that the test can say what it said. */
-const limited = (...command: string[]): Promise<Outcome> => type('timeout', ['-k', '1', '30', process.execPath, ...command], env);
+const limited = (...command: string[]): Promise<Outcome> => type(process.execPath, command, env, 30_000);
 const krt = (...args: string[]): Promise<Outcome> => limited('bin/krt', ...args);
 
 vi.setConfig({ testTimeout: 60_000 });

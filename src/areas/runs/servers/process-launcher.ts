@@ -7,7 +7,7 @@ import type { Language } from './language.ts';
 import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
 import { notStarted } from './not-started.ts';
 import { findSandboxTools, tryOut, type SandboxTools } from './sandbox/probe-sandbox.ts';
-import { findRunCgroups, type RunCgroups, type RunLimits } from './sandbox/run-cgroups.ts';
+import { findRunCgroups, type RunCgroup, type RunCgroups, type RunLimits } from './sandbox/run-cgroups.ts';
 import { RunFolders, type Owner } from './sandbox/run-folder.ts';
 import { gateMessage, sandboxCommand, type SandboxPlan, type SystemEntry } from './sandbox/sandbox-command.ts';
 import { systemCallFilter } from './sandbox/system-call-filter.ts';
@@ -71,8 +71,8 @@ interface Means {
 /** A sandbox that waits for a Run, or has one. */
 interface Worker {
   child: ChildProcess;
-  number: number;
   slotFolder: string;
+  cgroup?: RunCgroup;
   user?: Owner;
   network: boolean;
 }
@@ -100,15 +100,20 @@ class ProcessLauncher implements Launcher {
     const { folders, cgroups } = this.#means;
     const slotFolder = folders.make(number);
     const filter = this.#openFilter();
+    const cgroup = cgroups?.take();
     try {
-      const argv = sandboxCommand(this.#plan(number, slotFolder, false), ['/bin/sh', '-c', ': > /tmp/x && test -d /proc/self'], false);
+      const argv = sandboxCommand(
+        this.#plan(number, slotFolder, cgroup, false),
+        ['/bin/sh', '-c', ': > /tmp/x && test -d /proc/self'],
+        false,
+      );
       return await tryOut(argv, this.#options.baseEnv, filter);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
       for (const descriptor of filter) closeSync(descriptor);
       folders.removeUnused(slotFolder);
-      await cgroups?.remove(number);
+      if (cgroup !== undefined) cgroups?.giveBack(cgroup);
     }
   }
 
@@ -143,9 +148,10 @@ class ProcessLauncher implements Launcher {
     await Promise.all(
       this.#waiting.splice(0).map(async (worker) => {
         await endOf(worker.child);
-        await this.#drop(worker);
+        this.#drop(worker);
       }),
     );
+    await this.#means.cgroups?.close();
   }
 
   /** One more for each that was taken, when the event loop has time. */
@@ -158,7 +164,7 @@ class ProcessLauncher implements Launcher {
       const at = this.#waiting.indexOf(worker);
       if (at < 0) return;
       this.#waiting.splice(at, 1);
-      void this.#drop(worker);
+      this.#drop(worker);
     };
     worker.child.once('error', gone);
     worker.child.once('exit', gone);
@@ -178,7 +184,8 @@ class ProcessLauncher implements Launcher {
   #start(program: string[], network: boolean, gated: boolean): Worker {
     const number = this.#next++;
     const slotFolder = this.#means.folders.make(number);
-    const plan = this.#plan(number, slotFolder, network);
+    const cgroup = this.#means.cgroups?.take();
+    const plan = this.#plan(number, slotFolder, cgroup, network);
     const argv = sandboxCommand(plan, program, gated);
     const filter = this.#openFilter();
     const child = spawn(argv[0], argv.slice(1), {
@@ -190,7 +197,7 @@ class ProcessLauncher implements Launcher {
     for (const descriptor of filter) closeSync(descriptor);
     (child.stdio[3] as Writable).on('error', () => {});
     const user = plan.user.kind === 'own' ? { uid: plan.user.uid, gid: plan.user.uid } : undefined;
-    return { child, number, slotFolder, user, network };
+    return { child, slotFolder, cgroup, user, network };
   }
 
   #run(worker: Worker, name: string, message: string, warm: boolean): LaunchedProcess {
@@ -207,26 +214,28 @@ class ProcessLauncher implements Launcher {
         await ready;
       } catch (error) {
         await endOf(child);
-        await this.#drop(worker);
+        this.#drop(worker);
         throw error;
       }
-      const exitCode = await closed;
-      await folders.giveBack(name, slotFolder);
-      void this.#means.cgroups?.remove(worker.number);
-      return { exitCode };
+      try {
+        return { exitCode: await closed };
+      } finally {
+        await folders.giveBack(name, slotFolder);
+        if (worker.cgroup !== undefined) this.#means.cgroups?.giveBack(worker.cgroup);
+      }
     })();
     // Whoever launched it looks at it later.
     ended.catch(() => {});
     return { warm, stdout: child.stdout!, stderr: child.stderr!, ended, signal: (signal) => kill(child, signal) };
   }
 
-  async #drop({ number, slotFolder }: Worker): Promise<void> {
+  #drop({ slotFolder, cgroup }: Worker): void {
     this.#means.folders.removeUnused(slotFolder);
-    await this.#means.cgroups?.remove(number);
+    if (cgroup !== undefined) this.#means.cgroups?.giveBack(cgroup);
   }
 
-  #plan(number: number, slotFolder: string, network: boolean): SandboxPlan {
-    const { tools, cgroups, system } = this.#means;
+  #plan(number: number, slotFolder: string, cgroup: RunCgroup | undefined, network: boolean): SandboxPlan {
+    const { tools, system } = this.#means;
     const { users, bwrap } = tools;
     return {
       bwrap,
@@ -238,7 +247,7 @@ class ProcessLauncher implements Launcher {
       temporaryBytes: this.#options.temporaryBytes,
       processes: this.#options.limits.processes,
       filterDescriptor: this.#filter === undefined ? undefined : FILTER_DESCRIPTOR,
-      cgroupFiles: cgroups?.make(number) ?? [],
+      cgroupFiles: cgroup?.files ?? [],
     };
   }
 

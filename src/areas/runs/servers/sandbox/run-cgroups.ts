@@ -14,11 +14,19 @@ export interface RunLimits {
   processes: number;
 }
 
-/** A cgroup per Run. */
+/** A cgroup per Run. To make and remove one costs more than a process: they are used again, one Run after the other. */
 export interface RunCgroups {
-  /** @returns the files that a process writes its number to, to be in it */
-  make(number: number): string[];
-  remove(number: number): Promise<void>;
+  /** @returns one that nobody is in */
+  take(): RunCgroup;
+  /** All processes in it have ended. */
+  giveBack(cgroup: RunCgroup): void;
+  close(): Promise<void>;
+}
+
+export interface RunCgroup {
+  name: string;
+  /** A process that writes its number to them is in it. */
+  files: string[];
 }
 
 const ROOT = '/sys/fs/cgroup';
@@ -56,8 +64,8 @@ async function v1Cgroups(limits: RunLimits, clock: Clock): Promise<RunCgroups> {
     folders.set(controller, folder);
   }
   const memory = limits.memoryBytes ?? partOf(readFileSync(join(folders.get('memory')!, 'memory.limit_in_bytes'), 'utf8'));
-  return cgroupsIn([...folders.values()], clock, (number) => {
-    const at = (controller: string) => join(folders.get(controller)!, nameOf(number));
+  return cgroupsIn([...folders.values()], clock, (name) => {
+    const at = (controller: string) => join(folders.get(controller)!, name);
     if (memory !== undefined) writeFileSync(join(at('memory'), 'memory.limit_in_bytes'), String(memory));
     writeFileSync(join(at('pids'), 'pids.max'), String(limits.processes));
     if (limits.cpuMillis !== undefined) {
@@ -76,8 +84,8 @@ async function unifiedCgroups(limits: RunLimits, clock: Clock): Promise<RunCgrou
   writeFileSync(join(folder, 'cgroup.subtree_control'), '+memory +pids +cpu');
   const max = join(folder, 'memory.max');
   const memory = limits.memoryBytes ?? (existsSync(max) ? partOf(readFileSync(max, 'utf8')) : undefined);
-  return cgroupsIn([folder], clock, (number) => {
-    const at = join(folder, nameOf(number));
+  return cgroupsIn([folder], clock, (name) => {
+    const at = join(folder, name);
     if (memory !== undefined) writeFileSync(join(at, 'memory.max'), String(memory));
     writeFileSync(join(at, 'pids.max'), String(limits.processes));
     if (limits.cpuMillis !== undefined) {
@@ -99,7 +107,9 @@ function removeStale(folder: string): void {
   }
 }
 
-function cgroupsIn(folders: string[], clock: Clock, limit: (number: number) => void): RunCgroups {
+function cgroupsIn(folders: string[], clock: Clock, limit: (name: string) => void): RunCgroups {
+  const free: RunCgroup[] = [];
+  let made = 0;
   const removeOne = async (folder: string, tries = REMOVE_TRIES): Promise<void> => {
     const error = await rmdir(folder).catch((reason: NodeJS.ErrnoException) => reason);
     if (error?.code !== 'EBUSY' || tries === 0) return;
@@ -108,13 +118,17 @@ function cgroupsIn(folders: string[], clock: Clock, limit: (number: number) => v
   };
   for (const folder of folders) removeStale(folder);
   return {
-    make(number) {
-      for (const folder of folders) mkdirSync(join(folder, nameOf(number)), { recursive: true });
-      limit(number);
-      return folders.map((folder) => join(folder, nameOf(number), 'cgroup.procs'));
+    take() {
+      const used = free.pop();
+      if (used !== undefined) return used;
+      const name = nameOf(made++);
+      for (const folder of folders) mkdirSync(join(folder, name), { recursive: true });
+      limit(name);
+      return { name, files: folders.map((folder) => join(folder, name, 'cgroup.procs')) };
     },
-    async remove(number) {
-      await Promise.all(folders.map((folder) => removeOne(join(folder, nameOf(number)))));
+    giveBack: (cgroup) => void free.push(cgroup),
+    async close() {
+      await Promise.all(free.splice(0).flatMap(({ name }) => folders.map((folder) => removeOne(join(folder, name)))));
     },
   };
 }

@@ -8,20 +8,25 @@ import { CustomResourceDefinition, Pod } from '../../../src/client/kinds.ts';
 import { isConditionTrue } from '../../../src/kube/conditions.ts';
 import { formatTime } from '../../../src/kube/time.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
-import { startEmbeddedTarget, type EmbeddedTarget } from '../../support/embedded-target.ts';
+import { startEmbeddedTarget } from '../../support/embedded-target.ts';
+
+export interface ServerOfRuns {
+  kubeconfig: string;
+  close(): Promise<void>;
+}
 
 /** An API server that knows Runs and Runtimes and does nothing about them: tests say what Pods and Runs are like. */
 export class ScriptedRuns {
   readonly client: Client;
-  readonly target: EmbeddedTarget;
+  readonly target: ServerOfRuns;
 
-  private constructor(target: EmbeddedTarget, client: Client) {
+  private constructor(target: ServerOfRuns, client: Client) {
     this.target = target;
     this.client = client;
   }
 
-  static async start(): Promise<ScriptedRuns> {
-    const target = await startEmbeddedTarget();
+  static async start(startTarget: () => Promise<ServerOfRuns> = startEmbeddedTarget): Promise<ScriptedRuns> {
+    const target = await startTarget();
     const client = createClient(await connectContext(resolveContext(await loadKubeconfig({ path: target.kubeconfig }))));
     const definitions = client.resource(CustomResourceDefinition);
     for (const definition of ownCustomResourceDefinitions()) {

@@ -53,7 +53,10 @@ async function stayWith(session: Session, created: Run, options: { follow: boole
   const forget = session.onInterrupt(() => {
     if (++interrupts > 1) return leave.abort();
     session.err(`\nCancelling Run ${name}; Ctrl-C again leaves it to itself\n`);
-    requestCancel(session.cluster, namespace, name, FIELD_MANAGER).catch(() => leave.abort());
+    requestCancel(session.cluster, namespace, name, FIELD_MANAGER).catch((error: Error) => {
+      session.err(`krt: Cannot cancel Run "${name}": ${error.message}; it goes on\n`);
+      leave.abort();
+    });
   });
   try {
     const ended = await (options.follow ? followToEnd : waitToEnd)(session, created, leave.signal);

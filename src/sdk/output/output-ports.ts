@@ -4,6 +4,7 @@ import { RunCondition } from '../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Run } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { ConfigMap } from '../../client/kinds.ts';
 import { podLogs } from '../../client/streams/pod-logs.ts';
+import { isTransportError } from '../../client/transport-error.ts';
 import { isStatusError } from '../../kube/status.ts';
 import { findCondition } from '../../kube/conditions.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -30,6 +31,8 @@ export function outputPorts({ client, transport }: Cluster, namespace: string): 
       } catch (error) {
         // The Pod is gone, its node does not answer, or its log is not ours to read: what was kept of the output remains.
         if (isStatusError(error)) return undefined;
+        // A server that is away for a moment is waited for, as the watch of the Run waits for it.
+        if (follow && isTransportError(error) && !signal.aborted) return undefined;
         throw error;
       }
     },

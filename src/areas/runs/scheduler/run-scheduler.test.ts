@@ -8,7 +8,7 @@ import { FakeClock } from '../../../lib/clock-fake.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { MetricsRegistry } from '../../../lib/metrics.ts';
 import { holdsCapacity, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
-import { afterLostAttempt, succeeded } from '../model/transitions.ts';
+import { afterLostAttempt, released, succeeded } from '../model/transitions.ts';
 import { RunScheduler } from './run-scheduler.ts';
 import { runSchedulerMetrics } from './run-scheduler-metrics.ts';
 
@@ -115,6 +115,28 @@ describe('RunScheduler', () => {
     await world.settle();
     expect(world.phases()).toMatchObject({ c: 'Scheduled', d: 'Pending' });
     expect(world.writes).toBe(3);
+  });
+
+  it('a Run that came back from its Pod is placed again, also when only its last state is seen', async () => {
+    const world = new World();
+    world.pod('p', 1);
+    world.run('a');
+    world.scheduler.start();
+    await world.settle();
+    world.prompt = false;
+    for (let round = 0; round < 2; round++) {
+      await world.clock.advance(5000);
+      world.pod('p', 1);
+      world.deliver();
+      const placed = world.runs.get('default/a')!;
+      expect(phaseOf(placed)).toBe('Scheduled');
+      world.setStatus(placed, released(placed, { reason: 'Unclaimed', message: 'x' }, new Date(world.clock.now())));
+      // The watch begins again: what was between is never seen.
+      world.events.splice(0, world.events.length - 1);
+      world.deliver();
+      await world.settle();
+    }
+    expect(phaseOf(world.runs.get('default/a')!)).toBe('Scheduled');
   });
 
   it('a higher priority goes first', async () => {

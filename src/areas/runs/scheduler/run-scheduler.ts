@@ -82,7 +82,8 @@ export class RunScheduler {
   setRun(run: Run): void {
     const uid = run.metadata.uid!;
     const known = this.#runs.get(uid);
-    if (known?.assumedAttempt !== undefined && phaseOf(run) === 'Pending' && attemptOf(run) <= known.assumedAttempt) {
+    const isOlder = known?.assumedAttempt !== undefined && phaseOf(run) === 'Pending' && attemptOf(run) <= known.assumedAttempt;
+    if (isOlder && !wasGivenBack(run, known.run)) {
       // Not yet what we wrote; but if that is refused, this is what to decide on again.
       known.run = run;
       return;
@@ -320,6 +321,12 @@ export class RunScheduler {
     });
     this.#retry.push(timer);
   }
+}
+
+/** Placed by us and taken back from its Pod, which we may see at once when the watch had to begin again. */
+function wasGivenBack(run: Run, decidedOn: Run): boolean {
+  const [now, before] = [run, decidedOn].map(({ status }) => findCondition(status?.conditions, RunCondition.Scheduled));
+  return now?.status === 'False' && now.lastTransitionTime !== before?.lastTransitionTime;
 }
 
 function keyOf(namespace: string, runtime: string): string {

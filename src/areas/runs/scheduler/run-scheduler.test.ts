@@ -127,7 +127,7 @@ describe('RunScheduler', () => {
     for (let round = 0; round < 2; round++) {
       await world.clock.advance(5000);
       world.pod('p', 1);
-      world.deliver();
+      world.events.pop()!();
       const placed = world.runs.get('default/a')!;
       expect(phaseOf(placed)).toBe('Scheduled');
       world.setStatus(placed, released(placed, { reason: 'Unclaimed', message: 'x' }, new Date(world.clock.now())));

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseStrictInSlices } from './json-parse-slices.ts';
 import { copyInSlices, countInSlices, equalInSlices, stringifyInSlices, weigh } from './json-slices.ts';

@@ -41,7 +41,7 @@ class Instance {
   submit(runtime: string, script: string, env: Record<string, string> = {}): Promise<Run> {
     const variables = Object.entries(env).map(([name, value]) => ({ name, value }));
     const spec = { runtime, mode: { task: {} }, source: { inline: script }, env: variables };
-    return this.runs.create({ metadata: { generateName: 'r-' }, spec } as never);
+    return this.runs.create({ metadata: { generateName: 'r-' }, spec });
   }
 
   async end(run: Run): Promise<Run> {

@@ -65,6 +65,10 @@ async function serve(handler: InMemoryHandler, incoming: Incoming, outgoing: Ser
   try {
     const answer = await handler(await decode(incoming, left.signal));
     outgoing.writeHead(answer.status, answer.headers);
+    if ('stream' in answer) {
+      answer.stream.pipe(outgoing);
+      return;
+    }
     if (!('events' in answer)) {
       outgoing.end(answer.headers['content-type']?.includes('json') ? JSON.stringify(answer.body) : String(answer.body));
       return;

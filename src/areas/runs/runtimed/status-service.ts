@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Server, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
+import { Server, type status, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
 import type { ArtifactStore } from '../../../api/kruntimes.io/v1alpha1/artifact-store.ts';
 import type { ArtifactReference, Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { ArtifactStoreDriver } from '../artifacts/artifact-store.ts';
@@ -27,7 +27,7 @@ export function statusService(options: StatusServiceOptions): Server {
     status(call: ServerUnaryCall<StatusRequest, StatusResponse>, answer: sendUnaryData<StatusResponse>) {
       options.runtime.status(call.request.id).then(
         (status) => answer(null, status),
-        (error: { code?: number; details?: string }) =>
+        (error: { code?: status; details?: string }) =>
           answer(error.code === undefined ? failureOf(error) : { code: error.code, details: error.details ?? '' }),
       );
     },

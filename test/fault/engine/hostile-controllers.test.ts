@@ -25,7 +25,7 @@ async function createMany(count: number, path: string, make: (i: number) => obje
   const worker = async () => {
     while (next < count) expect((await engine.target.request('POST', path, make(next++))).status).toBe(201);
   };
-  await Promise.all(Array.from({ length: 16 }, worker));
+  await Promise.all(Array.from({ length: 8 }, worker));
 }
 
 /** A Pod for which nobody looks for a node, unless `spec` says so. */

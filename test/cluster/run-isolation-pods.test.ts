@@ -166,6 +166,12 @@ describe('Runs of a built-in Runtime, in a Pod of an OCI runtime', () => {
     expect(stdout).toBe('');
   });
 
+  it('leave no zombies in a Pod where they are shared', async () => {
+    await instance.runtime('open', { isolation: 'shared' });
+    for (let count = 0; count < 3; count++) await instance.outputOf('open', 'sleep 666666.5 & (setsid true &); sleep 0.1');
+    await expect.poll(() => instance.outputOf('open', 'grep -l "^State:.Z" /proc/[0-9]*/status | wc -l')).toBe('0\n');
+  });
+
   it('leave their folders to nobody', async () => {
     await instance.outputOf('bash', 'mkdir -p a/b; echo x > a/b/c; chmod 000 a; ln -s / link; ln -s /etc/shadow outputs2');
     await instance.runs.patch(victim.metadata.name!, { type: 'merge', patch: { spec: { cancelRequested: true } } });

@@ -23,6 +23,13 @@ export const BUILT_IN_REGISTRY = 'tenantry.dev';
 const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /**
+ * Programs that start others of strangers need a first process that takes what those leave behind: Node waits only for its own children, and
+ * the others would stay as zombies until there is no number left for a new process. A shell does; signals it passes on.
+ */
+const REAPER =
+  'trap "kill -TERM \\$p 2>/dev/null" TERM INT; "$@" & p=$!; while :; do wait $p; s=$?; kill -0 $p 2>/dev/null || exit $s; done';
+
+/**
  * @param nodeBinary the Node that runs this program
  * @param programFolder where the built programs are (`dist`)
  */
@@ -40,7 +47,7 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
       })),
       ...['bash', 'python', 'node'].map((language) => ({
         name: `runtime-${language}`,
-        entrypoint: [nodeBinary, join(programFolder, 'runtime-server.js'), language],
+        entrypoint: ['/bin/sh', '-c', REAPER, 'init', nodeBinary, join(programFolder, 'runtime-server.js'), language],
         cmd: [],
         env: [PATH],
       })),

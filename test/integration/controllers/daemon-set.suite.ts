@@ -106,6 +106,10 @@ export function daemonSetSuite(name: string, connect: () => Promise<{ client: Cl
       }, WAIT);
       expect(Math.min(...least)).toBeGreaterThanOrEqual(2);
       const revisions = (await engine.client.resource<KubeObject>(ControllerRevision, 'ds-roll').list()).items;
+      // Programs compare them byte by byte with what they make of the template.
+      expect(JSON.stringify(revisions[0].data)).toMatch(
+        /^\{"spec":\{"template":\{"\$patch":"replace","metadata":\{"labels":\{"app":"agent"\}\},"spec":\{"containers":\[\{"image":/,
+      );
       expect(new Set(revisions.map(({ revision }) => revision))).toEqual(new Set([1, 2]));
       // What `kubectl rollout undo` sends.
       await sets('ds-roll').patch('agent', { type: 'strategic', patch: revisions.find(({ revision }) => revision === 1)!.data });

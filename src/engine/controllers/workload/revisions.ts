@@ -9,6 +9,7 @@ import { isStatusError } from '../../../kube/status.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import { claim } from './claim.ts';
 import { controlledOrOrphaned } from './informers.ts';
+import { sortedKeys } from './model/sorted-keys.ts';
 import { templateHash } from './model/template-hash.ts';
 
 const MAX_PREFIX = 223;
@@ -98,9 +99,12 @@ export async function truncateHistory(
   }
 }
 
-/** A strategic merge patch that brings the template back, which is what `kubectl rollout undo` sends. */
+/**
+ * A strategic merge patch that brings the template back, which is what `kubectl rollout undo` sends. Its keys are in order, as Go writes
+ * them: programs that look for the revision of a template compare bytes.
+ */
 function revisionData(owner: KubeObject): Json {
-  return { spec: { template: { ...owner.spec.template, $patch: 'replace' } } };
+  return { spec: { template: sortedKeys({ ...owner.spec.template, $patch: 'replace' }) } };
 }
 
 /** The template that a revision holds. */

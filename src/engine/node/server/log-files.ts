@@ -29,16 +29,27 @@ export async function openLogs(path: string): Promise<OpenLog[]> {
 /** The file that follows the one with this inode; undefined while that is still the one being written. */
 export async function openNextLog(path: string, inode: number): Promise<OpenLog | undefined> {
   if ((await inodeOf(path)) === inode) return undefined;
-  const paths = await logPaths(path);
-  const inodes = await Promise.all(paths.map(inodeOf));
-  // When it is not there any more it was the oldest, so the oldest one left follows it.
-  for (const next of paths.slice(inodes.indexOf(inode) + 1)) {
-    const log = await openLog(next);
-    if (log === undefined) continue;
-    if (log.inode !== inode) return log;
-    await log.handle.close();
+  for (;;) {
+    const files = await logSnapshot(path);
+    // When it is not there any more it was the oldest, so the oldest one left follows it.
+    const following = files[files.findIndex((file) => file.inode === inode) + 1];
+    if (following === undefined) return undefined;
+    const log = await openLog(following.path);
+    if (log?.inode === following.inode) return log;
+    // Moved away or removed meanwhile: what follows is asked again.
+    await log?.handle.close();
   }
-  return undefined;
+}
+
+/** Names and inodes that belong together: a file that is moved while they are read would be missed. */
+async function logSnapshot(path: string): Promise<{ path: string; inode: number }[]> {
+  for (;;) {
+    const paths = await logPaths(path);
+    const inodes = await Promise.all(paths.map(inodeOf));
+    const again = await logPaths(path);
+    const isStable = paths.length === again.length && paths.every((name, index) => name === again[index] && inodes[index] !== undefined);
+    if (isStable) return paths.map((name, index) => ({ path: name, inode: inodes[index]! }));
+  }
 }
 
 async function logPaths(path: string): Promise<string[]> {

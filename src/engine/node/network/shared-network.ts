@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -5,7 +6,7 @@ import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import type { PodReference } from '../pod-reference.ts';
 import { AddressFile } from './addresses/address-file.ts';
 import { AddressPool } from './addresses/address-pool.ts';
-import { ipv4Range } from './addresses/ipv4-range.ts';
+import { ipv4Range, toText } from './addresses/ipv4-range.ts';
 import { dialFirst } from './kernel/dial-first.ts';
 import { DEFAULT_NODE_PORT_ADDRESS, type NetworkOptions } from './network-options.ts';
 import type { PodAttachment, PodNetwork } from './pod-network.ts';
@@ -52,7 +53,7 @@ class SharedNetwork implements PodNetwork {
 
   async start(): Promise<void> {
     const { dir, client, log, nodeName } = this.#options;
-    this.#pool = new AddressPool(podRange(), await AddressFile.read(join(dir, 'network')));
+    this.#pool = new AddressPool(podRange(), { cursor: firstAddress(dir), ...(await AddressFile.read(join(dir, 'network'))) });
     this.#informers = this.#options.informers ?? new SharedInformers({ client, log });
     const informers = serviceInformers(this.#informers);
     this.#unfollow = followServices(informers, nodeName, (key, ports) => this.#proxy.set(key, ports));
@@ -95,4 +96,11 @@ class SharedNetwork implements PodNetwork {
 function podRange() {
   const range = ipv4Range(POD_ADDRESSES);
   return { first: range.first + 1, last: range.last - 1 };
+}
+
+/** Instances on one machine share the range: each begins at a place of its own. */
+function firstAddress(dir: string): string {
+  const { first, last } = podRange();
+  const hash = createHash('sha256').update(dir).digest().readUInt32BE(0);
+  return toText(first + (hash % (last - first)));
 }

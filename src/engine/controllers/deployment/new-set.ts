@@ -51,7 +51,7 @@ export async function createNewSet(pass: Pass): Promise<boolean> {
   return true;
 }
 
-function newSetOf(pass: Pass, revision: number): NewObject {
+function newSetOf(pass: Pass, revision: bigint): NewObject {
   const { deployment } = pass;
   const { template, selector, minReadySeconds } = deployment.spec;
   const hash = templateHash(template, deployment.status?.collisionCount);

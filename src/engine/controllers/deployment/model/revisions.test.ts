@@ -28,15 +28,16 @@ test('findNewSet compares templates without their hash', () => {
 });
 
 test('nextRevision follows the highest; what is no number does not count', () => {
-  expect(nextRevision([])).toBe(1);
-  expect(nextRevision([aSet('a', '4'), aSet('b', 'nonsense'), aSet('c', '2')])).toBe(5);
+  expect(nextRevision([])).toBe(1n);
+  expect(nextRevision([aSet('a', '4'), aSet('b', 'nonsense'), aSet('c', '2')])).toBe(5n);
+  expect(nextRevision([aSet('a', '3546343826724305832')])).toBe(3_546_343_826_724_305_833n);
 });
 
-test.each<[string, Record<string, string> | undefined, number, Record<string, string>]>([
-  ['a fresh set', undefined, 1, { team: 'blue', [REVISION]: '1' }],
-  ['a set that stays newest', { [REVISION]: '3' }, 3, { team: 'blue', [REVISION]: '3' }],
-  ['a set that is rolled back to', { [REVISION]: '1' }, 3, { team: 'blue', [REVISION]: '3', [HISTORY]: '1' }],
-  ['again', { [REVISION]: '3', [HISTORY]: '1' }, 5, { team: 'blue', [REVISION]: '5', [HISTORY]: '1,3' }],
+test.each<[string, Record<string, string> | undefined, bigint, Record<string, string>]>([
+  ['a fresh set', undefined, 1n, { team: 'blue', [REVISION]: '1' }],
+  ['a set that stays newest', { [REVISION]: '3' }, 3n, { team: 'blue', [REVISION]: '3' }],
+  ['a set that is rolled back to', { [REVISION]: '1' }, 3n, { team: 'blue', [REVISION]: '3', [HISTORY]: '1' }],
+  ['again', { [REVISION]: '3', [HISTORY]: '1' }, 5n, { team: 'blue', [REVISION]: '5', [HISTORY]: '1,3' }],
 ])('newSetAnnotations of %s', (_name, current, revision, expected) => {
   expect(newSetAnnotations(aDeployment('v1'), current, revision)).toEqual(expected);
 });

@@ -29,29 +29,40 @@ function withoutHash(template: Json): Json {
   return { ...template, metadata: { ...metadata, labels } };
 }
 
-export function revisionOf(object: KubeObject): number | undefined {
+/** Revisions have 64 bits, and programs are known to begin with large ones. */
+export function revisionOf(object: KubeObject): bigint | undefined {
   const text = object.metadata.annotations?.[REVISION];
-  if (text === undefined) return 0;
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+  return text === undefined ? 0n : parseRevision(text);
 }
 
-export function nextRevision(old: readonly KubeObject[]): number {
-  return old.reduce((max, set) => Math.max(max, revisionOf(set) ?? 0), 0) + 1;
+function parseRevision(text: string): bigint | undefined {
+  if (!/^[+-]?\d{1,19}$/.test(text)) return undefined;
+  const value = BigInt(text.replace(/^\+/, ''));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+export function nextRevision(old: readonly KubeObject[]): bigint {
+  return (
+    old.reduce((max, set) => {
+      const revision = revisionOf(set) ?? 0n;
+      return revision > max ? revision : max;
+    }, 0n) + 1n
+  );
 }
 
 /** The annotations of the new set: the Deployment's, and the revision with the ones it had before (a rollback gives an old set a new one). */
 export function newSetAnnotations(
   deployment: KubeObject,
   current: Record<string, string> | undefined,
-  revision: number,
+  revision: bigint,
 ): Record<string, string> {
   const annotations: Record<string, string> = { ...current };
   for (const [key, value] of Object.entries(deployment.metadata.annotations ?? {})) {
     if (!OWN_ANNOTATIONS.has(key)) annotations[key] = value;
   }
   const before = current?.[REVISION];
-  if (before !== undefined && before !== '' && !/^[+-]?\d+$/.test(before)) return annotations;
-  if (Number(before ?? 0) >= revision) return annotations;
+  const known = before ? parseRevision(before) : 0n;
+  if (known === undefined || known >= revision) return annotations;
   annotations[REVISION] = String(revision);
   if (before !== undefined) {
     const history = [...(current?.[REVISION_HISTORY]?.split(',').filter(Boolean) ?? []), before];
@@ -73,9 +84,14 @@ export function surplusSets(deployment: KubeObject, old: readonly KubeObject[]):
   if (limit === undefined || limit === 2 ** 31 - 1) return [];
   const alive = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const surplus = Math.max(0, alive.length - limit);
-  const byRevision = alive.sort((a, b) => (revisionOf(a) ?? 0) - (revisionOf(b) ?? 0) || byCreation(a, b));
+  const byRevision = alive.sort((a, b) => compareRevisions(a, b) || byCreation(a, b));
   return byRevision.slice(0, surplus).filter((set) => {
     const observed = (set.status?.observedGeneration ?? 0) >= (set.metadata.generation ?? 0);
     return (set.status?.replicas ?? 0) === 0 && replicasOf(set) === 0 && observed;
   });
+}
+
+function compareRevisions(a: KubeObject, b: KubeObject): number {
+  const [x, y] = [revisionOf(a) ?? 0n, revisionOf(b) ?? 0n];
+  return x < y ? -1 : x > y ? 1 : 0;
 }

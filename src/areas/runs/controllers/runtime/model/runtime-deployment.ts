@@ -205,7 +205,8 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
     livenessProbe: { ...health('/healthz'), initialDelaySeconds: 5, periodSeconds: 10 },
     readinessProbe: health('/readyz'),
     securityContext: HARDENED,
-    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '500m', memory: '256Mi' } },
+    // No limit on CPU: it would hold every Run of the Pod back when many end at once.
+    resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
     volumeMounts: [
       { name: WORKSPACE_VOLUME, mountPath: WORKSPACE_PATH },
       { name: TEMPORARY_VOLUME, mountPath: '/tmp' },

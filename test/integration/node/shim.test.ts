@@ -307,6 +307,11 @@ describe('terminals', () => {
     await shim.start(spec);
     const streams = await shim.attach(spec.id);
     const out = new StreamText(streams.stdout);
+    // Its traps are set before it says where it is.
+    await eventually(
+      () => out.text,
+      (text) => text.includes('/dev/pts'),
+    );
     streams.resize(120, 40);
     await eventually(
       () => out.text,

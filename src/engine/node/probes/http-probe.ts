@@ -105,12 +105,12 @@ function read(response: IncomingMessage): Promise<string> {
 
 function failureText(url: URL, error: NodeJS.ErrnoException, signal: AbortSignal): string {
   if (signal.aborted) return 'context deadline exceeded (Client.Timeout exceeded while awaiting headers)';
-  if (error.syscall === 'connect') return dialError(joined(url.hostname, portOf(url)), error);
+  if (error.syscall === 'connect') return dialError(joined(url.hostname, portIn(url)), error);
   if (error.code === 'ECONNRESET') return 'EOF';
   return error.message;
 }
 
 /** A URL drops the port that its scheme has anyway. */
-function portOf(url: URL): number {
+function portIn(url: URL): number {
   return url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
 }

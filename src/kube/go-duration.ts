@@ -4,7 +4,12 @@ const PART = /([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)/gy;
 
 /** @returns undefined when the text is no duration, or a negative one */
 export function parseGoDuration(text: string): number | undefined {
-  const unsigned = text.startsWith('+') ? text.slice(1) : text;
+  return text.startsWith('-') ? undefined : parseSignedGoDuration(text);
+}
+
+/** Durations that may go back. @returns undefined when the text is no duration */
+export function parseSignedGoDuration(text: string): number | undefined {
+  const unsigned = /^[+-]/.test(text) ? text.slice(1) : text;
   if (unsigned === '0') return 0;
   let milliseconds = 0;
   let read = 0;
@@ -12,7 +17,8 @@ export function parseGoDuration(text: string): number | undefined {
     milliseconds += Number(part[1]) * UNITS[part[2]];
     read += part[0].length;
   }
-  return read > 0 && read === unsigned.length ? milliseconds : undefined;
+  if (read === 0 || read !== unsigned.length) return undefined;
+  return text.startsWith('-') ? -milliseconds : milliseconds;
 }
 
 /** As Go prints it: `1m30s`, `500ms`, `0s`. */

@@ -4,7 +4,7 @@ import { qualifiedResource, type Json } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { timeoutSignal } from '../../../lib/abort.ts';
 import { clientText, messageOf } from './client-text.ts';
-import { parseGoDuration } from './model/go-duration.ts';
+import { parseSignedGoDuration } from '../../../kube/go-duration.ts';
 import type { PodMetrics } from './model/usage.ts';
 import type { ScaleTargets } from './scale-target.ts';
 
@@ -38,7 +38,11 @@ export class MetricsReader {
     for (const item of items) {
       const value = container === '' ? podUsage(item, resource) : containerUsage(item, resource, container);
       if (value === undefined) continue;
-      metrics.set(item.metadata.name, { value, atMs: Date.parse(item.timestamp), windowMs: parseGoDuration(item.window ?? '0s') ?? 0 });
+      metrics.set(item.metadata.name, {
+        value,
+        atMs: Date.parse(item.timestamp),
+        windowMs: parseSignedGoDuration(item.window ?? '0s') ?? 0,
+      });
     }
     return metrics;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { milliQuantity } from './amounts.ts';
-import { parseGoDuration } from './go-duration.ts';
+import { parseSignedGoDuration } from '../../../../kube/go-duration.ts';
 import { externalName } from './metric-names.ts';
 
 test('names of external metrics show their selector', () => {
@@ -17,7 +17,7 @@ test.each([
   ['soon', undefined],
   ['5', undefined],
 ])('duration %s', (text, ms) => {
-  expect(parseGoDuration(text)).toBe(ms);
+  expect(parseSignedGoDuration(text)).toBe(ms);
 });
 
 /** The cases of upstream's TestBuildQuantity. */

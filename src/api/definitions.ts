@@ -1,6 +1,19 @@
+import { hierarchicalResourceQuotaDefinition } from './hnc.x-k8s.io/v1alpha2/hierarchical-resource-quota.ts';
+import { hierarchyConfigurationDefinition } from './hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
+import { hncConfigurationDefinition } from './hnc.x-k8s.io/v1alpha2/hnc-configuration.ts';
+import { subnamespaceAnchorDefinition } from './hnc.x-k8s.io/v1alpha2/subnamespace-anchor.ts';
 import type { KindDefinition } from './kind-definition.ts';
 import { runDefinition } from './kruntimes.io/v1alpha1/run.ts';
 import { runtimeDefinition } from './kruntimes.io/v1alpha1/runtime.ts';
+import { tenantDefinition } from './tenantry.dev/v1alpha1/tenant.ts';
 
 /** Every Kind that we define. The build makes a CRD of each. */
-export const definitions: readonly KindDefinition[] = [runDefinition, runtimeDefinition];
+export const definitions: readonly KindDefinition[] = [
+  runDefinition,
+  runtimeDefinition,
+  tenantDefinition,
+  hierarchyConfigurationDefinition,
+  subnamespaceAnchorDefinition,
+  hncConfigurationDefinition,
+  hierarchicalResourceQuotaDefinition,
+];

@@ -17,6 +17,10 @@ export interface KindDefinition<Spec = unknown, Status = unknown> {
   columns: PrinterColumn[];
   /** What a watch may select on, besides name and namespace. */
   selectableFields: string[];
+  /** What `metadata.name` must be, when not every name will do. */
+  nameRules?: Schema;
+  /** Where the status is written with the rest of the object, as some wire formats want it. */
+  plainStatus?: boolean;
 }
 
 export interface PrinterColumn {
@@ -44,7 +48,7 @@ export function customResourceDefinition(definition: KindDefinition, resolve: (s
     properties: {
       apiVersion: { type: 'string' },
       kind: { type: 'string' },
-      metadata: { type: 'object' },
+      metadata: { type: 'object', ...(definition.nameRules ? { properties: { name: { type: 'string', ...definition.nameRules } } } : {}) },
       spec: resolve(definition.spec.schema),
       status: resolve(definition.status.schema),
     },
@@ -63,7 +67,7 @@ export function customResourceDefinition(definition: KindDefinition, resolve: (s
           served: true,
           storage: true,
           schema: { openAPIV3Schema: schema },
-          subresources: { status: {} },
+          ...(definition.plainStatus ? {} : { subresources: { status: {} } }),
           additionalPrinterColumns: definition.columns,
           ...(definition.selectableFields.length > 0
             ? { selectableFields: definition.selectableFields.map((jsonPath) => ({ jsonPath })) }

@@ -1,0 +1,35 @@
+/**
+ * Labels and annotations that only the platform writes; admission refuses them from anybody else. Which tenant a namespace belongs to
+ * is this label, never a prefix of its name.
+ */
+export const TENANT_LABEL = 'tenantry.dev/tenant';
+/** Why a namespace of a tenant is not its owners' own: `tenant-system` or `plugin`. */
+export const ROLE_LABEL = 'tenantry.dev/role';
+export const SYSTEM_ROLE = 'tenant-system';
+export const PLUGIN_ROLE = 'plugin';
+/** On namespaces, read by the Run scheduler: the weight of the tenant when Runs wait. */
+export const RUN_SHARE_ANNOTATION = 'tenantry.dev/run-share';
+/** On namespaces: which nodes the tenant's Pods are pinned to; absent on shared nodes. */
+export const NODE_POOL_ANNOTATION = 'tenantry.dev/node-pool';
+/** On namespaces: nothing new starts. */
+export const SUSPENDED_ANNOTATION = 'tenantry.dev/suspended';
+/** On workloads of a suspended tenant: how many replicas they had. */
+export const SUSPENDED_REPLICAS_ANNOTATION = 'tenantry.dev/replicas-before-suspension';
+/** Label and taint of the nodes of a pool; the value is the tenant. */
+export const NODE_TENANT = 'tenantry.dev/tenant';
+export const TENANT_FINALIZER = 'tenantry.dev/tenant';
+/** The HierarchicalResourceQuota in the root namespace that holds the tenant's quota; owners cannot touch it. */
+export const TENANT_QUOTA = 'tenant';
+
+/** No `--` inside, so that `a--b` is always namespace `b` of tenant `a`. */
+export const TENANT_NAME = '^[a-z]([a-z0-9]|-[a-z0-9])*$';
+/** `<tenant>--sys` and a few characters for a child's name must fit into 63. */
+export const TENANT_NAME_MAX = 40;
+
+export function systemNamespaceOf(tenant: string): string {
+  return `${tenant}--sys`;
+}
+
+export function childNamespaceOf(tenant: string, name: string): string {
+  return name.startsWith(`${tenant}--`) ? name : `${tenant}--${name}`;
+}

@@ -11,6 +11,8 @@ import {
   ClusterRole,
   ClusterRoleBinding,
   CustomResourceDefinition,
+  Role,
+  RoleBinding,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from '../client/kinds.ts';
@@ -33,20 +35,27 @@ const KINDS: Record<string, Kind> = {
   ClusterRole,
   ClusterRoleBinding,
   CustomResourceDefinition,
+  Role,
+  RoleBinding,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 };
 
 /** Makes the Kinds of the areas known, their rights and rules, and, the first time, the Runtimes that come with the engine. */
 export async function installAreas(client: Client, definitions: KubeObject[]): Promise<void> {
-  const written = await Promise.all(definitions.map((definition) => install(client, definition)));
-  await Promise.all([...runsRights(), ...runtimeAccessPolicy()].map((object) => install(client, object)));
+  const written = await installObjects(client, definitions);
+  await installObjects(client, [...runsRights(), ...runtimeAccessPolicy()]);
   if (!written.includes('created')) return;
   await Promise.all(builtInRuntimes().map((runtime) => createOnceServed(client, runtime)));
 }
 
+/** Writes those that are not there as they should be. Definitions are served when it is done. */
+export function installObjects(client: Client, objects: KubeObject[]): Promise<('created' | 'updated' | 'same')[]> {
+  return Promise.all(objects.map((object) => install(client, object)));
+}
+
 async function install(client: Client, definition: KubeObject): Promise<'created' | 'updated' | 'same'> {
-  const resource = client.resource<KubeObject>(KINDS[definition.kind]);
+  const resource = client.resource<KubeObject>(KINDS[definition.kind], definition.metadata.namespace);
   const name = definition.metadata.name!;
   const hash = createHash('sha256').update(JSON.stringify(definition)).digest('hex').slice(0, 16);
   const wanted = { ...definition, metadata: { ...definition.metadata, annotations: { [HASH_ANNOTATION]: hash } } };

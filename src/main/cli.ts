@@ -114,6 +114,7 @@ Example:
       await restore({ file, data: dataDirectory(options.data) });
     });
 
+  addControllerCommand(program);
   addImageCommands(program);
 
   addClusterOptions(addRunCommand(program));
@@ -137,6 +138,40 @@ Example:
       process.stdout.write(completionScript(shell, program));
     });
   return program;
+}
+
+function addControllerCommand(program: Command): void {
+  const image = (name: string) => `tenantry.dev/${name}:${productVersion()}`;
+  program
+    .command('controller')
+    .description('run the controllers of Tenantry on your Kubernetes, and keep running until Ctrl-C')
+    .option('--kubeconfig <file>', 'the cluster; `in-cluster` is the one this is a Pod of (default: as kubectl finds it, else in-cluster)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--namespace <name>', 'where the Leases are (default: that of the Pod, else kube-system)')
+    .option('--area <names>', 'which parts to run, with commas between them (default: all)')
+    .option('--no-leader-elect', 'do not wait for others to stop: there is only one')
+    .option('--leader-elect', 'lead or stand by, so that one of many works at a time', true)
+    .option('--no-install', 'leave definitions, rights and rules alone: somebody else installs them')
+    .option('--bind-address <host:port>', 'where /metrics, /healthz and /readyz are; :8082 for all addresses', '127.0.0.1:8082')
+    .option('--runtimed-image <image>', 'the sidecar of Runtime Pods', image('runtimed'))
+    .option('--maintainer-image <image>', 'the program that cleans up artifact stores', image('runtime-maintainer'))
+    .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
+    .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('json'))
+    .addHelpText(
+      'after',
+      `
+It installs the CustomResourceDefinitions, rights and rules of what it runs, then does the work that \`tenantry up\` does
+in its own process. Start it as often as you like: one leads, the others stand by and take over.
+To install takes an administrator; to run, the ServiceAccount tenantry-runs in kube-system has enough.
+
+Examples:
+  $ tenantry controller --kubeconfig ~/.kube/config --runtimed-image registry.example/runtimed:1
+  $ tenantry controller --kubeconfig in-cluster --area runs --no-install --bind-address :8082`,
+    )
+    .action(async (options) => {
+      const { controller } = await import('./controller.ts');
+      await controller(options);
+    });
 }
 
 function addImageCommands(program: Command): void {

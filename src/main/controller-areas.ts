@@ -1,0 +1,60 @@
+import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
+import { runsRights } from '../areas/runs/runs-rights.ts';
+import type { Client } from '../client/client.ts';
+import type { KubeObject } from '../kube/object.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { MetricsRegistry } from '../lib/metrics.ts';
+
+/** What every area is started with. */
+export interface AreaEnvironment {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  metrics: MetricsRegistry;
+  images: { runtimed: string; maintainer: string };
+}
+
+/** A part of the product that can be run on a user's Kubernetes. */
+export interface ControllerArea {
+  /** The API groups whose definitions it needs. */
+  groups: string[];
+  /** The rights and rules that come with it; its Lease is in the namespace. */
+  objects(namespace: string): KubeObject[];
+  start(environment: AreaEnvironment): Promise<{ stop(): Promise<void> }>;
+}
+
+/** All that `tenantry controller` can run, by the name that `--area` knows. */
+export const CONTROLLER_AREAS: Record<string, ControllerArea> = {
+  runs: {
+    groups: ['kruntimes.io'],
+    objects: (namespace) => [...runsRights(), ...runtimeAccessPolicy(), ...leaseRights('runs', namespace)],
+    start: startRunsArea,
+  },
+};
+
+export function leaseOf(area: string): string {
+  return `tenantry-${area}`;
+}
+
+/** For the account that the rights of an area are given to. A Lease that is yet to be made cannot be named in a rule. */
+function leaseRights(area: string, namespace: string): KubeObject[] {
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  const name = `tenantry:${area}:lease`;
+  const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+  const rules = [
+    { ...lease, resourceNames: [leaseOf(area)], verbs: ['get', 'update'] },
+    { ...lease, verbs: ['create'] },
+  ];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
+  const subjects = [{ kind: 'ServiceAccount', name: `tenantry-${area}`, namespace: 'kube-system' }];
+  return [
+    { apiVersion, kind: 'Role', metadata: { name, namespace }, rules },
+    { apiVersion, kind: 'RoleBinding', metadata: { name, namespace }, roleRef, subjects },
+  ];
+}
+
+async function startRunsArea({ images, ...environment }: AreaEnvironment): Promise<{ stop(): Promise<void> }> {
+  const { startRuns } = await import('../areas/runs/start-runs.ts');
+  return startRuns({ ...environment, settings: { runtimedImage: images.runtimed, maintainerImage: images.maintainer } });
+}

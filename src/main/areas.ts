@@ -5,16 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
 import { builtInRuntimes } from '../areas/runs/built-in-runtimes.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
+import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
+import { webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
+import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import { RuntimeKind } from '../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Client } from '../client/client.ts';
 import {
   ClusterRole,
   ClusterRoleBinding,
   CustomResourceDefinition,
+  MutatingWebhookConfiguration,
   Role,
   RoleBinding,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
 } from '../client/kinds.ts';
 import { isConditionTrue } from '../kube/conditions.ts';
 import type { Kind } from '../kube/kind.ts';
@@ -35,16 +40,23 @@ const KINDS: Record<string, Kind> = {
   ClusterRole,
   ClusterRoleBinding,
   CustomResourceDefinition,
+  MutatingWebhookConfiguration,
   Role,
   RoleBinding,
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
+  ValidatingWebhookConfiguration,
 };
 
 /** Makes the Kinds of the areas known, their rights and rules, and, the first time, the Runtimes that come with the engine. */
 export async function installAreas(client: Client, definitions: KubeObject[]): Promise<void> {
   const written = await installObjects(client, definitions);
-  await installObjects(client, [...runsRights(), ...runtimeAccessPolicy()]);
+  await installObjects(client, [
+    ...runsRights(),
+    ...runtimeAccessPolicy(),
+    ...tenancyRights(),
+    ...webhookConfigurations('tenantry-kinds', KIND_RULES),
+  ]);
   if (!written.includes('created')) return;
   await Promise.all(builtInRuntimes().map((runtime) => createOnceServed(client, runtime)));
 }

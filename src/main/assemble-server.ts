@@ -2,6 +2,7 @@ import { catalogTypes } from '../engine/apiserver/admission/catalog-ports.ts';
 import { compileCelExpression } from '../engine/apiserver/admission/policy/cel-expression.ts';
 import { keepPolicyStatus } from '../engine/apiserver/admission/policy/policy-status.ts';
 import { serverAdmission } from '../engine/apiserver/admission/server-admission.ts';
+import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import { serviceTargets } from '../engine/apiserver/admission/webhook/service-targets.ts';
 import { Aggregator } from '../engine/apiserver/aggregator/aggregator.ts';
 import { foreignServers } from '../engine/apiserver/aggregator/foreign-servers.ts';
@@ -52,10 +53,12 @@ export interface AssemblyOptions {
   auditPath: string;
   /** Where the files of `pki` are. */
   keyFolder: string;
+  /** Webhooks that are functions of this process, by the service they are registered with. */
+  inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
 }
 
 /** Everything an API server is made of, wired together. Nothing is started and nothing is written yet. */
-export function assembleServer({ version, url, log, pki, store, auditPath, keyFolder }: AssemblyOptions): AssembledServer {
+export function assembleServer({ version, url, log, pki, store, auditPath, keyFolder, inProcess }: AssemblyOptions): AssembledServer {
   const services = new ServiceAllocator();
   const foundation = createFoundation(store, ownResources(services));
   const { objects, core } = foundation;
@@ -93,6 +96,7 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
     now: () => Date.now(),
     organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
     extra: [escalationPrevention(authorizer)],
+    inProcess,
     onError,
   });
   const nodeIdentity = () => ({

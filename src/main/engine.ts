@@ -24,6 +24,7 @@ import type { Log } from '../lib/log.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
+import { TenancyOnDemand } from './tenancy-on-demand.ts';
 import { assembleServer, type AssembledServer } from './assemble-server.ts';
 import { kubeconfigPath } from './data-directory.ts';
 import type { NodeSettings, NodeSupervisor } from './node-supervisor.ts';
@@ -86,6 +87,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   try {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
+    const tenancy = options.areas && new TenancyOnDemand(log);
     const assembled = assembleServer({
       version: options.version,
       url: `https://${options.address}:${options.port}`,
@@ -94,6 +96,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       store,
       auditPath,
       keyFolder: join(data, 'pki'),
+      inProcess: (service) => tenancy?.reviewHandler(service),
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(
@@ -124,7 +127,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
     const node = options.node && (await superviseNode(options, options.node, url, server, foundation, pki));
-    const controllers = startBuiltInControllers(server, foundation, pki, log, node, options.areas !== undefined);
+    const controllers = startBuiltInControllers(server, foundation, pki, log, node, tenancy);
     closers.push(() => controllers.stop());
     if (options.areas) {
       const { installAreas } = await import('./areas.ts');
@@ -225,7 +228,7 @@ function startBuiltInControllers(
   pki: Pki,
   log: Log,
   node: NodeSupervisor | undefined,
-  withAreas: boolean,
+  tenancy: TenancyOnDemand | undefined,
 ) {
   const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
   const scheduler: OnDemand = {
@@ -242,9 +245,10 @@ function startBuiltInControllers(
     resources: ['/pods'],
     load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
   };
-  const runs = runsOnDemand((own) => clientOf(server, own), node?.mode);
+  const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
+  const areas = tenancy ? [runsOnDemand(clientAs, node?.mode), tenancy.onDemand(clientAs, metrics)] : [];
   return startControllers({
-    onDemand: [scheduler, ...(node ? [agent] : []), ...(withAreas ? [runs] : [])],
+    onDemand: [scheduler, ...(node ? [agent] : []), ...areas],
     client: clientOf(server, user),
     clock: realClock,
     log,

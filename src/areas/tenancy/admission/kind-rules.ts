@@ -1,0 +1,7 @@
+import type { WebhookRule } from './webhook-rules.ts';
+
+/**
+ * The rules on our own kinds. They are registered with the kinds themselves; on the embedded engine the first one that is asked starts
+ * the area, so this file loads nothing of it.
+ */
+export const KIND_RULES: readonly WebhookRule[] = [];

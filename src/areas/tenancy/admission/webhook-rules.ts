@@ -1,0 +1,45 @@
+import type { KubeObject } from '../../../kube/object.ts';
+
+/** Where the webhooks are registered to live. On the embedded engine it is a name for functions of the same process. */
+export const ADMISSION_SERVICE = { namespace: 'tenantry-system', name: 'tenantry-admission' };
+
+/** One rule of admission: what it looks at. What it decides is its handler, found by its path. */
+export interface WebhookRule {
+  /** Quoted in every refusal: `admission webhook "<name>" denied the request`. */
+  name: string;
+  type: 'Validating' | 'Mutating';
+  path: string;
+  rules: { apiGroups: string[]; apiVersions: string[]; resources: string[]; operations: string[]; scope?: string }[];
+  failurePolicy: 'Fail' | 'Ignore';
+  timeoutSeconds?: number;
+  namespaceSelector?: object;
+  matchConditions?: { name: string; expression: string }[];
+}
+
+export type WebhookClient = { service: { namespace: string; name: string; path?: string; port?: number } } | { url: string };
+
+/** The webhook configurations of a set of rules: one per type, named after the set. */
+export function webhookConfigurations(set: string, rules: readonly WebhookRule[], caBundle?: string): KubeObject[] {
+  return (['Mutating', 'Validating'] as const).flatMap((type) => {
+    const webhooks = rules.filter((rule) => rule.type === type).map((rule) => webhook(rule, caBundle));
+    if (webhooks.length === 0) return [];
+    const kind = `${type}WebhookConfiguration`;
+    return [{ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: set }, webhooks }];
+  });
+}
+
+function webhook(rule: WebhookRule, caBundle: string | undefined) {
+  const { name, path, rules, failurePolicy, timeoutSeconds = 5, namespaceSelector, matchConditions } = rule;
+  return {
+    name,
+    admissionReviewVersions: ['v1'],
+    clientConfig: { service: { ...ADMISSION_SERVICE, path, port: 443 }, ...(caBundle === undefined ? {} : { caBundle }) },
+    rules,
+    failurePolicy,
+    matchPolicy: 'Equivalent',
+    sideEffects: 'None',
+    timeoutSeconds,
+    ...(namespaceSelector ? { namespaceSelector } : {}),
+    ...(matchConditions ? { matchConditions } : {}),
+  };
+}

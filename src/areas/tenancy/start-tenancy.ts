@@ -1,0 +1,34 @@
+import type { AdmissionHandler } from '../../runtime/admission/review.ts';
+import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import { admissionHandlers } from './admission/webhooks.ts';
+import { followForest } from './forest/follow-forest.ts';
+import type { TenancyEnvironment, TenancyStart } from './tenancy-environment.ts';
+
+export interface RunningTenancy {
+  stop(): Promise<void>;
+}
+
+/** The tree and what is read of it, for controllers and admission alike. */
+export async function openTenancy(options: TenancyStart): Promise<TenancyEnvironment & RunningTenancy> {
+  const informers = new SharedInformers({ client: options.client, log: options.log });
+  const forest = await followForest(informers);
+  return { ...options, informers, forest, stop: () => informers.stop() };
+}
+
+/** The controllers of the area. */
+export function startTenancyControllers(_environment: TenancyEnvironment): RunningTenancy {
+  const controllers: { start(): unknown; stop(): Promise<void> }[] = [];
+  for (const controller of controllers) controller.start();
+  return {
+    async stop() {
+      await Promise.all(controllers.map((controller) => controller.stop()));
+    },
+  };
+}
+
+/** The rules of admission, ready to answer: every cache that they read has its first list. */
+export async function startTenancyAdmission(environment: TenancyEnvironment): Promise<Record<string, AdmissionHandler>> {
+  const handlers = admissionHandlers(environment);
+  await environment.informers.whenSynced();
+  return handlers;
+}

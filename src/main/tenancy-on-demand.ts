@@ -1,0 +1,92 @@
+import type { RunningTenancy } from '../areas/tenancy/start-tenancy.ts';
+import { ADMISSION_SERVICE, webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
+import { TENANCY_USER } from '../areas/tenancy/tenancy-rights.ts';
+import type { Client } from '../client/client.ts';
+import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
+import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
+import { realClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { MetricsRegistry } from '../lib/metrics.ts';
+import { answerReview, type AdmissionHandler } from '../runtime/admission/review.ts';
+
+type ClientAs = (user: { name: string; groups: string[] }) => Client;
+
+/** The tenancy area within the engine: it starts with the first object of the tree, or the first question that admission has about one. */
+export class TenancyOnDemand {
+  readonly #log: Log;
+  #connection: { clientAs: ClientAs; metrics: MetricsRegistry } | undefined;
+  #open: Promise<Opened> | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  /** For the list of things that start when there is something to do for them. */
+  onDemand(clientAs: ClientAs, metrics: MetricsRegistry): OnDemand {
+    this.#connection = { clientAs, metrics };
+    return {
+      resources: ['tenantry.dev/tenants', ...HNC_RESOURCES],
+      load: async () => {
+        const running = await this.#start();
+        return () => running;
+      },
+    };
+  }
+
+  /** The function behind the service that the webhooks are registered with. */
+  reviewHandler({ namespace, name, path }: ServiceReference): ReviewHandler | undefined {
+    if (namespace !== ADMISSION_SERVICE.namespace || name !== ADMISSION_SERVICE.name) return undefined;
+    return async (review, signal) => {
+      const { handlers } = await this.#opened();
+      const handler = handlers[path] ?? notFound(path);
+      return answerReview(handler, review, signal) as Promise<never>;
+    };
+  }
+
+  #opened(): Promise<Opened> {
+    // A failure is not kept: the next question tries again.
+    return (this.#open ??= this.#load().catch((error: unknown) => {
+      this.#open = undefined;
+      throw error;
+    }));
+  }
+
+  async #load(): Promise<Opened> {
+    const { openTenancy, startTenancyAdmission } = await import('../areas/tenancy/start-tenancy.ts');
+    const groups = ['system:serviceaccounts', 'system:serviceaccounts:tenantry-system', 'system:authenticated'];
+    const { clientAs, metrics } = this.#connection!;
+    const client = clientAs({ name: TENANCY_USER, groups });
+    const environment = await openTenancy({ client, clock: realClock, log: this.#log, metrics });
+    return { environment, handlers: await startTenancyAdmission(environment) };
+  }
+
+  async #start(): Promise<RunningTenancy> {
+    const [{ environment }, { startTenancyControllers }, { TREE_RULES }, { installObjects }] = await Promise.all([
+      this.#opened(),
+      import('../areas/tenancy/start-tenancy.ts'),
+      import('../areas/tenancy/admission/webhooks.ts'),
+      import('./areas.ts'),
+    ]);
+    await installObjects(environment.client, webhookConfigurations('tenantry-tree', TREE_RULES));
+    const controllers = startTenancyControllers(environment);
+    return {
+      async stop() {
+        await controllers.stop();
+        await environment.stop();
+      },
+    };
+  }
+}
+
+interface Opened {
+  environment: Awaited<ReturnType<typeof import('../areas/tenancy/start-tenancy.ts').openTenancy>>;
+  handlers: Record<string, AdmissionHandler>;
+}
+
+const HNC_RESOURCES = ['hierarchyconfigurations', 'subnamespaceanchors', 'hncconfigurations', 'hierarchicalresourcequotas'].map(
+  (plural) => `hnc.x-k8s.io/${plural}`,
+);
+
+function notFound(path: string): AdmissionHandler {
+  return () => ({ allowed: false, message: `there is no admission rule at ${path}`, reason: 'InternalError', code: 500 });
+}

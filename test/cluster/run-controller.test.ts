@@ -143,17 +143,17 @@ describe('the controllers on a real kube-apiserver', () => {
   });
 
   it('lose no Run when runtimed, then the Runtime Server, are killed', async () => {
-    const started = (name: string) =>
+    const said = (text: string) =>
       until(
-        () => runs().get(name),
-        (run: Run) => run.status?.phase === 'Running',
+        () => pod.said.join(''),
+        (all) => all.includes(`"message":"${text}"`),
       );
-    await krt('run', '--name', 'survivor', '--', 'sleep 2; echo lived');
-    await started('survivor');
+    await krt('run', '--name', 'survivor', '--', 'echo up; sleep 2; echo lived');
+    await said('up');
     await pod.kill('runtimed');
     pod.startContainer('runtimed');
     expect((await krt('wait', 'survivor')).code).toBe(0);
-    expect((await runs().get('survivor')).status).toMatchObject({ phase: 'Succeeded', attempt: 1, log: { text: 'lived\n' } });
+    expect((await runs().get('survivor')).status).toMatchObject({ phase: 'Succeeded', attempt: 1, log: { text: 'up\nlived\n' } });
 
     await krt(
       'run',
@@ -166,11 +166,7 @@ describe('the controllers on a real kube-apiserver', () => {
       '--',
       'test -e seen && exit 0; touch seen; echo seen; sleep 60',
     );
-    await started('again');
-    await until(
-      () => pod.said.join(''),
-      (said) => said.includes('"message":"seen"'),
-    );
+    await said('seen');
     await pod.kill('runtime');
     pod.startContainer('runtime');
     expect((await krt('wait', 'again')).code).toBe(0);

@@ -7,6 +7,8 @@ export const TENANT_LABEL = 'tenantry.dev/tenant';
 export const ROLE_LABEL = 'tenantry.dev/role';
 export const SYSTEM_ROLE = 'tenant-system';
 export const PLUGIN_ROLE = 'plugin';
+/** `true` on an object: its copies also go into the namespaces of a tenant that are not its owners'. */
+export const PROPAGATE_TO_PLATFORM = 'tenantry.dev/propagate-to-platform';
 /** On namespaces, read by the Run scheduler: the weight of the tenant when Runs wait. */
 export const RUN_SHARE_ANNOTATION = 'tenantry.dev/run-share';
 /** On namespaces: which nodes the tenant's Pods are pinned to; absent on shared nodes. */

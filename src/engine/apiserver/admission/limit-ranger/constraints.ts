@@ -1,7 +1,7 @@
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Quantity } from '../../../../kube/quantity.ts';
 import { podResources } from '../resources/pod-resources.ts';
-import { toResourceList, type ResourceList } from '../resources/resource-list.ts';
+import { toResourceList, type ResourceList } from '../../../../kube/resource-list.ts';
 
 /** Everything about a pod that a LimitRange does not allow. */
 export function podFindings(limitRange: KubeObject, pod: KubeObject): string[] {

@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../../kube/object.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { refusal } from '../refusal.ts';
-import { addTo, excess, fromResourceList, resourceListText, toResourceList, type ResourceList } from '../resources/resource-list.ts';
+import { addTo, excess, fromResourceList, resourceListText, toResourceList, type ResourceList } from '../../../../kube/resource-list.ts';
 import { isInAllScopes, type Evaluator } from './evaluator.ts';
 
 /** What a request takes of one quota. */

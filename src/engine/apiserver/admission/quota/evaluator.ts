@@ -1,7 +1,7 @@
 import type { GroupResource, KubeObject } from '../../../../kube/object.ts';
 import { Quantity } from '../../../../kube/quantity.ts';
 import type { AdmissionRequest } from '../admission.ts';
-import type { ResourceList } from '../resources/resource-list.ts';
+import type { ResourceList } from '../../../../kube/resource-list.ts';
 
 /** Measures what objects of one resource use of a quota. */
 export interface Evaluator {

@@ -1,6 +1,6 @@
 import { qualifiedResource, type GroupResource, type Json, type KubeObject } from '../../../../kube/object.ts';
 import { Quantity } from '../../../../kube/quantity.ts';
-import type { ResourceList } from '../resources/resource-list.ts';
+import type { ResourceList } from '../../../../kube/resource-list.ts';
 import { countEvaluator, namesMatch, noScope, ONE, type Evaluator, type ScopeRequirement } from './evaluator.ts';
 import { podEvaluator } from './pod-evaluator.ts';
 

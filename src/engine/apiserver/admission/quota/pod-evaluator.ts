@@ -1,7 +1,7 @@
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { AdmissionRequest } from '../admission.ts';
 import { isPodLevelResource, podResources } from '../resources/pod-resources.ts';
-import { addTo, toResourceList, type ResourceList } from '../resources/resource-list.ts';
+import { addTo, toResourceList, type ResourceList } from '../../../../kube/resource-list.ts';
 import { namesMatch, ONE, type Evaluator, type ScopeRequirement } from './evaluator.ts';
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];

@@ -1,6 +1,6 @@
 import type { GroupResource, KubeObject } from '../../../../kube/object.ts';
 import { Quantity } from '../../../../kube/quantity.ts';
-import { addTo, fromResourceList, type ResourceList } from '../resources/resource-list.ts';
+import { addTo, fromResourceList, type ResourceList } from '../../../../kube/resource-list.ts';
 import { isInAllScopes } from './evaluator.ts';
 import { Evaluators } from './object-evaluators.ts';
 

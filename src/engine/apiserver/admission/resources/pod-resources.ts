@@ -1,5 +1,5 @@
 import type { Json, KubeObject } from '../../../../kube/object.ts';
-import { addTo, largest, raiseTo, toResourceList, type ResourceList } from './resource-list.ts';
+import { addTo, largest, raiseTo, toResourceList, type ResourceList } from '../../../../kube/resource-list.ts';
 
 type Side = 'requests' | 'limits';
 

@@ -1,5 +1,5 @@
-import type { Json } from '../../../../kube/object.ts';
-import { Quantity } from '../../../../kube/quantity.ts';
+import type { Json } from './object.ts';
+import { Quantity } from './quantity.ts';
 
 /** Amounts by the name of the resource: `cpu`, `requests.memory`, `count/pods`. */
 export type ResourceList = Map<string, Quantity>;

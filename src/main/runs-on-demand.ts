@@ -3,6 +3,7 @@ import { RUNS_USER } from '../areas/runs/runs-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
+import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
 import type { NodeMode } from './node-supervisor.ts';
 import { productVersion } from './product-version.ts';
 
@@ -10,6 +11,7 @@ import { productVersion } from './product-version.ts';
 export function runsOnDemand(
   clientAs: (user: { name: string; groups: string[] }) => Client,
   nodeMode: Exclude<NodeMode, 'none'> | undefined,
+  traces?: ExporterSettings,
 ): OnDemand {
   return {
     resources: ['kruntimes.io/runs', 'kruntimes.io/runtimes'],
@@ -20,7 +22,7 @@ export function runsOnDemand(
       const client = clientAs({ name: RUNS_USER, groups });
       const image = (name: string) => `tenantry.dev/${name}:${productVersion()}`;
       const settings = { runtimedImage: image('runtimed'), maintainerImage: image('runtime-maintainer'), ...sandboxes };
-      return ({ clock, log, metrics = new MetricsRegistry() }) => startRuns({ client, clock, log, metrics, settings });
+      return ({ clock, log, metrics = new MetricsRegistry() }) => startRuns({ client, clock, log, metrics, settings, traces });
     },
   };
 }

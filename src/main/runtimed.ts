@@ -16,8 +16,11 @@ import { startRuntimed, type RuntimedArtifacts } from '../areas/runs/runtimed/st
 import { createClient } from '../client/client.ts';
 import { connectInCluster } from '../client/config/connect.ts';
 import { realClock } from '../lib/clock.ts';
-import { createLog } from '../lib/log.ts';
+import { createLog, type Log } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
+import { exporterSettings, type ExporterSettings } from '../lib/tracing/exporter-settings.ts';
+import { OtlpExporter } from '../lib/tracing/otlp-exporter.ts';
+import { reachableCollector } from '../lib/tracing/reachable-collector.ts';
 import { reportFailure } from './report-failure.ts';
 
 interface Flags {
@@ -44,12 +47,13 @@ interface Flags {
   maxArtifactsBytes: string;
 }
 
-const { HOSTNAME, POD_NAME, POD_NAMESPACE, POD_IP, TENANTRY_ROOT = '' } = process.env;
+const { HOSTNAME, HOST_IP, POD_NAME, POD_NAMESPACE, POD_IP, TENANTRY_ROOT = '' } = process.env;
 
 /** `runtimed`, the program of the image `tenantry.dev/runtimed`: takes the Runs of the Pod it is in. */
 async function main(flags: Flags): Promise<void> {
   const log = createLog({ level: 'info', format: 'json', write: (line) => process.stderr.write(line) });
   const metrics = new MetricsRegistry();
+  const spans = exporterTo(exporterSettings(process.env, 'runtimed'), log, metrics);
   const folder = `${TENANTRY_ROOT}/var/run/secrets/kubernetes.io/serviceaccount`;
   const { transport, namespace } = await connectInCluster(process.env, { folder, userAgent: 'runtimed' });
   const runtimed = await startRuntimed({
@@ -65,11 +69,12 @@ async function main(flags: Flags): Promise<void> {
     network: flags.network,
     print: (line) => process.stdout.write(line),
     metrics,
+    spans,
     clock: realClock,
     log,
   });
   let stopped: Promise<void> | undefined;
-  const stop = () => (stopped ??= runtimed.stop(Number(flags.drainSeconds) * 1000));
+  const stop = () => (stopped ??= runtimed.stop(Number(flags.drainSeconds) * 1000).then(() => spans?.close()));
   serve(flags.healthProbeBindAddress, async (path) => {
     if (path === '/healthz') return { status: 200, text: 'ok\n' };
     if (path === '/drained') {
@@ -90,6 +95,11 @@ async function main(flags: Flags): Promise<void> {
       );
     });
   }
+}
+
+function exporterTo(settings: ExporterSettings | undefined, log: Log, metrics: MetricsRegistry): OtlpExporter | undefined {
+  if (settings === undefined) return undefined;
+  return new OtlpExporter({ ...settings, url: reachableCollector(settings.url, POD_IP, HOST_IP), clock: realClock, log, metrics });
 }
 
 function artifactsOf(flags: Flags): RuntimedArtifacts | undefined {

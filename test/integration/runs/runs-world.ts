@@ -17,6 +17,7 @@ import { Pod } from '../../../src/client/kinds.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { MetricsRegistry } from '../../../src/lib/metrics.ts';
+import type { SpanSink } from '../../../src/lib/tracing/span.ts';
 import { startEngine, type Engine } from '../../../src/main/engine.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
 
@@ -44,22 +45,22 @@ export class RunsWorld {
   }
 
   /** A Runtime Pod for bash that takes so many Runs. */
-  async pod(name: string, places: number, artifacts?: RuntimedArtifacts): Promise<RuntimePodHere> {
+  async pod(name: string, places: number, artifacts?: RuntimedArtifacts, spans?: SpanSink): Promise<RuntimePodHere> {
     await this.client.resource(Pod, 'default').create({
       metadata: { name, labels: { runtime: 'here' }, annotations: { 'kruntimes.io/capacity.runs': String(places) } },
       spec: { containers: [{ name: 'runtime', image: 'example/none' }], schedulerName: 'nobody' },
     });
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
     await this.client.resource(Pod, 'default').status.patch(name, { type: 'merge', patch: { status } });
-    const pod = new RuntimePodHere(this.client, name, join(this.#data, 'workspaces', name), artifacts);
+    const pod = new RuntimePodHere(this.client, name, join(this.#data, 'workspaces', name), artifacts, spans);
     await pod.startServer();
     await pod.startRuntimed();
     this.#pods.push(pod);
     return pod;
   }
 
-  create(name: string, script: string, spec: Partial<RunSpec> = {}): Promise<Run> {
-    const run = { metadata: { name }, spec: { runtime: 'here', mode: { task: { args: [script] } }, ...spec } };
+  create(name: string, script: string, spec: Partial<RunSpec> = {}, annotations?: Record<string, string>): Promise<Run> {
+    const run = { metadata: { name, annotations }, spec: { runtime: 'here', mode: { task: { args: [script] } }, ...spec } };
     return this.client.resource(RunKind, 'default').create(run);
   }
 
@@ -107,10 +108,12 @@ export class RuntimePodHere {
   readonly #client: Client;
   #server: { server: Server; executions: Executions; port: number } | undefined;
   readonly #artifacts: RuntimedArtifacts | undefined;
+  readonly #spans: SpanSink | undefined;
   #runtimed: RunningRuntimed | undefined;
 
-  constructor(client: Client, name: string, workspace: string, artifacts?: RuntimedArtifacts) {
+  constructor(client: Client, name: string, workspace: string, artifacts?: RuntimedArtifacts, spans?: SpanSink) {
     this.#artifacts = artifacts;
+    this.#spans = spans;
     this.#client = client;
     this.name = name;
     this.workspace = workspace;
@@ -139,6 +142,7 @@ export class RuntimePodHere {
       network: false,
       print: (line) => this.lines.push(line),
       metrics: new MetricsRegistry(),
+      spans: this.#spans,
       clock: realClock,
       log: silentLog,
     });

@@ -53,6 +53,7 @@ export interface Success {
   exitCode?: number;
   log?: RunStatus['log'];
   artifactRefs?: RunStatus['artifactRefs'];
+  start?: RunStatus['start'];
 }
 
 export function succeeded(run: Run, result: Success, now: Date): RunStatus {
@@ -71,13 +72,15 @@ export interface Failure {
   message: string;
   exitCode?: number;
   log?: RunStatus['log'];
+  /** How the program was started; absent: it was not. */
+  start?: RunStatus['start'];
 }
 
 /** The end of a Run that did not succeed. */
 export function failed(run: Run, failure: Failure, now: Date): RunStatus {
   const status = draft(run, failure.reason === 'Timeout' || failure.reason === 'Cancelled' ? failure.reason : 'Failed');
   const message = failure.message.slice(0, MAX_MESSAGE);
-  Object.assign(status, definedOnly({ exitCode: failure.exitCode, log: failure.log }));
+  Object.assign(status, definedOnly({ exitCode: failure.exitCode, log: failure.log, start: failure.start }));
   status.attempt = attemptOf(run);
   status.message = message;
   status.completionTime = formatTime(now);

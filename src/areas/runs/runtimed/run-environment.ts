@@ -1,3 +1,4 @@
+import { TRACEPARENT_VARIABLE } from '../tracing/run-trace.ts';
 import type { EnvVar, Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 
 /** How values that are kept elsewhere are read: the data of an object, or undefined when there is none. */
@@ -8,9 +9,9 @@ export interface ValueReader {
 
 export class EnvironmentError extends Error {}
 
-/** The variables of a Run, with those taken from Secrets, ConfigMaps and the Run itself. */
-export async function runEnvironment(run: Run, read: ValueReader): Promise<Record<string, string>> {
-  const env: Record<string, string> = {};
+/** The variables of a Run, with those taken from Secrets, ConfigMaps and the Run itself. @param traceparent the trace it is a part of */
+export async function runEnvironment(run: Run, read: ValueReader, traceparent?: string): Promise<Record<string, string>> {
+  const env: Record<string, string> = traceparent === undefined ? {} : { [TRACEPARENT_VARIABLE]: traceparent };
   for (const variable of run.spec.env ?? []) {
     const value = variable.valueFrom === undefined ? (variable.value ?? '') : await valueFrom(run, variable, read);
     if (value !== undefined) env[variable.name] = value;

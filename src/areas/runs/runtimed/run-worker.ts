@@ -8,14 +8,15 @@ import { parseTime } from '../../../kube/time.ts';
 import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
-import { backoffBefore } from '../model/retry.ts';
+import { backoffBefore, decideRetry } from '../model/retry.ts';
+import type { StepResult, TraceStep } from '../tracing/attempt-spans.ts';
 import { attemptOf, isTerminal, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { afterFailedAttempt, claimed, failed, succeeded, type Failure } from '../model/transitions.ts';
 import type { Outputs } from './outputs.ts';
 import { EnvironmentError } from './run-environment.ts';
 import { RunLog } from './run-log.ts';
 import type { RuntimedMetrics } from './runtimed-metrics.ts';
-import { isGrpcError, type ExecutionEnd, type RuntimeClient } from './runtime-client.ts';
+import { isGrpcError, type ExecutionEnd, type ExecutionOrder, type RuntimeClient } from './runtime-client.ts';
 import { SourceError } from './source.ts';
 
 export interface RunWorkerPorts {
@@ -40,6 +41,7 @@ export interface RunWorkerPorts {
   clock: Clock;
   log: Log;
   metrics: RuntimedMetrics;
+  trace: TraceStep;
   event(run: Run, type: 'Normal' | 'Warning', reason: string, message: string): void;
 }
 
@@ -60,11 +62,15 @@ export class RunWorker {
   readonly #ports: RunWorkerPorts;
   readonly #interrupt = new AbortController();
   readonly #log: RunLog;
+  readonly #began: number;
   #run: Run;
+  /** How the program of the last attempt was started, if we started it. */
+  #start: RunStatus['start'];
 
   constructor(run: Run, ports: RunWorkerPorts) {
     this.#run = run;
     this.#ports = ports;
+    this.#began = ports.clock.monotonic();
     this.#log = new RunLog(run, ports.pod.name, () => new Date(ports.clock.now()), ports.print);
   }
 
@@ -84,7 +90,6 @@ export class RunWorker {
    * there. `lost`: it was claimed, and there is no program.
    */
   async work(state: 'new' | 'found' | 'lost'): Promise<void> {
-    const began = this.#ports.clock.monotonic();
     try {
       this.update(this.#run);
       if (state === 'new') await this.#claim();
@@ -92,7 +97,7 @@ export class RunWorker {
     } catch (error) {
       await this.#interrupted(error);
     } finally {
-      this.#ports.metrics.finished(this.#run.spec.runtime, phaseOf(this.#run), (this.#ports.clock.monotonic() - began) / 1000);
+      this.#ports.metrics.finished(this.#run.spec.runtime, phaseOf(this.#run), this.#seconds());
     }
   }
 
@@ -104,9 +109,14 @@ export class RunWorker {
     return new Date(this.#ports.clock.now());
   }
 
+  /** Since the Run came here. */
+  #seconds(): number {
+    return (this.#ports.clock.monotonic() - this.#began) / 1000;
+  }
+
   async #claim(): Promise<void> {
     this.#signal.throwIfAborted();
-    await this.#write((run) => claimed(run, this.#now()));
+    await this.#ports.trace(this.#run, 'claimed', () => this.#write((run) => claimed(run, this.#now())));
   }
 
   /** Runs the program, again and again as the policy allows. */
@@ -118,19 +128,23 @@ export class RunWorker {
       const wait = await this.#fail(result);
       if (wait === undefined) return;
       await sleep(this.#ports.clock, wait, this.#signal);
-      await this.#write((run) => claimed(run, this.#now()));
+      await this.#claim();
       this.#ports.event(this.#run, 'Normal', 'RunRetrying', `attempt ${this.#run.status?.attempt} begins`);
     }
   }
 
   async #attempt(state: 'new' | 'found' | 'lost'): Promise<{ exitCode: number } | Failure> {
-    const { runtime } = this.#ports;
+    const { runtime, trace } = this.#ports;
     const id = this.#run.metadata.uid!;
     if (state === 'lost' && isBetweenAttempts(this.#run)) return this.#nextAttempt();
     if (state === 'lost') return { reason: 'ExecutionLost', message: RunMessage.executionLostAfterRestart };
     try {
-      if (state === 'new') await this.#execute();
-      const end = await runtime.follow(id, (stream, data) => this.#log.write(stream, data), this.#signal);
+      const order = state === 'new' ? await trace(this.#run, 'prepare source', () => this.#prepare()) : undefined;
+      const work = async () => {
+        if (order !== undefined) await this.#execute(order);
+        return runtime.follow(id, (stream, data) => this.#log.write(stream, data), this.#signal);
+      };
+      const end = await trace(this.#run, 'execute', work, (result) => this.#resultOf(result));
       this.#log.flush();
       return end.succeeded ? { exitCode: end.exitCode } : this.#failureOf(end);
     } catch (error) {
@@ -149,30 +163,39 @@ export class RunWorker {
     return this.#attempt('new');
   }
 
-  async #execute(): Promise<void> {
-    const { runtime, isolation } = this.#ports;
+  async #prepare(): Promise<ExecutionOrder> {
     const run = this.#run;
     const [env, folder] = await Promise.all([this.#ports.environment(run), this.#ports.prepare(run, this.#signal)]);
     this.#signal.throwIfAborted();
     env[OUTPUTS_VARIABLE] = folder.outputs;
     if (folder.artifacts !== undefined) env[ARTIFACTS_VARIABLE] = folder.artifacts;
     const { task } = run.spec.mode;
+    return {
+      id: run.metadata.uid!,
+      args: task?.args ?? [],
+      env,
+      workingDir: folder.workingDir,
+      entrypoint: task?.entrypoint ?? '',
+      timeoutMs: timeoutOf(run) ?? 0,
+      ...this.#ports.isolation,
+    };
+  }
+
+  async #execute(order: ExecutionOrder): Promise<void> {
+    const { runtime, metrics } = this.#ports;
+    this.#start = undefined;
     try {
-      await runtime.execute(
-        {
-          id: run.metadata.uid!,
-          args: task?.args ?? [],
-          env,
-          workingDir: folder.workingDir,
-          entrypoint: task?.entrypoint ?? '',
-          timeoutMs: timeoutOf(run) ?? 0,
-          ...isolation,
-        },
-        this.#signal,
-      );
+      const { warm } = await runtime.execute(order, this.#signal);
+      this.#start = warm ? 'Warm' : 'Cold';
     } catch (error) {
       throw new ExecuteError(error);
     }
+    metrics.started(this.#run, this.#start, attemptOf(this.#run) === 1 ? this.#seconds() : undefined);
+  }
+
+  #resultOf({ succeeded: isWell, exitCode, errorMessage }: ExecutionEnd): StepResult {
+    const attributes = { 'process.exit.code': exitCode, 'tenantry.run.start': this.#start };
+    return isWell ? { attributes } : { attributes, error: errorMessage };
   }
 
   #failureOf({ exitCode, errorMessage }: ExecutionEnd): Failure {
@@ -185,29 +208,35 @@ export class RunWorker {
   }
 
   async #succeed({ exitCode }: { exitCode: number }): Promise<void> {
-    const result = await this.#ports.readOutputs(this.#run);
+    const { trace, storeArtifacts } = this.#ports;
+    const result = await trace(this.#run, 'outputs', () => this.#ports.readOutputs(this.#run));
     if ('reason' in result) return void (await this.#fail(result));
     let artifactRefs: RunStatus['artifactRefs'];
-    if (this.#ports.storeArtifacts !== undefined) {
-      const stored = await this.#ports.storeArtifacts(this.#run, this.#signal);
+    if (storeArtifacts !== undefined) {
+      const stored = await trace(this.#run, 'artifacts', () => storeArtifacts(this.#run, this.#signal));
       if ('failure' in stored) return void (await this.#fail(stored.failure));
       this.#run = stored.run;
       artifactRefs = stored.artifactRefs;
     }
-    const log = await this.#keepLog();
-    await this.#write((run) => succeeded(run, { outputs: result.outputs, exitCode, log, artifactRefs }, this.#now()));
+    await trace(this.#run, 'terminal', async () => {
+      const success = { outputs: result.outputs, exitCode, log: await this.#keepLog(), artifactRefs, start: this.#start };
+      await this.#write((run) => succeeded(run, success, this.#now()));
+    });
     if ((this.#run.status?.attempt ?? 1) > 1) this.#ports.event(this.#run, 'Normal', 'RunSucceeded', RunMessage.succeeded);
     await this.#release();
   }
 
   /** @returns how long to wait for the next attempt; undefined: there is none */
   async #fail(failure: Failure): Promise<number | undefined> {
-    const log = await this.#keepLog();
     let retryAt: Date | undefined;
-    await this.#write((run) => {
-      const next = afterFailedAttempt(run, { ...failure, log }, this.#now());
-      retryAt = next.retryAt;
-      return next.status;
+    const step = decideRetry(this.#run, failure.reason).retry ? 'retry' : 'terminal';
+    await this.#ports.trace(this.#run, step, async () => {
+      const end = { ...failure, log: await this.#keepLog(), start: this.#start };
+      await this.#write((run) => {
+        const next = afterFailedAttempt(run, end, this.#now());
+        retryAt = next.retryAt;
+        return next.status;
+      });
     });
     if (retryAt === undefined) {
       this.#ports.event(this.#run, 'Warning', 'RunRetriesExhausted', `${failure.reason}: ${failure.message}`);
@@ -257,9 +286,13 @@ export class RunWorker {
     await runtime.cancel(uid!).catch(() => {});
     this.#log.flush();
     if (why === 'cancelled') {
-      const kept = await this.#keepLog();
-      const end: Failure = { reason: 'Cancelled', message: RunMessage.cancelled, log: kept };
-      await this.#write((run) => failed(run, end, this.#now())).catch(() => {});
+      const end = { reason: 'Cancelled', message: RunMessage.cancelled, start: this.#start } as const;
+      await this.#ports
+        .trace(this.#run, 'terminal', async () => {
+          const kept = await this.#keepLog();
+          await this.#write((run) => failed(run, { ...end, log: kept }, this.#now()));
+        })
+        .catch(() => {});
     }
     await this.#release();
   }

@@ -8,12 +8,15 @@ import { longLivedController } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
+import type { SpanSink } from '../../../lib/tracing/span.ts';
 import { EventRecorder } from '../../../runtime/event-recorder.ts';
 import { capacityOf } from '../../../api/kruntimes.io/v1alpha1/capacity.ts';
 import { collectArtifacts, newArchivesName, removeOldArchives, type ArtifactLimits } from '../artifacts/collect-artifacts.ts';
 import type { ArtifactStoreDriver } from '../artifacts/artifact-store.ts';
 import { storeArtifacts } from '../artifacts/store-artifacts.ts';
 import { listen } from '../protocol/listen.ts';
+import { stepTracer } from '../tracing/attempt-spans.ts';
+import { traceparentOf } from '../tracing/run-trace.ts';
 import { writeRunStatus } from '../write-run-status.ts';
 import { gitSource } from './git-source.ts';
 import { beat } from './heartbeat.ts';
@@ -43,6 +46,8 @@ export interface RuntimedStart {
   network: boolean;
   print(line: string): void;
   metrics: MetricsRegistry;
+  /** Who is told what is done for each Run; undefined: nobody. */
+  spans?: SpanSink;
   clock: Clock;
   log: Log;
 }
@@ -143,7 +148,8 @@ function workerPorts(options: RuntimedStart, pod: { name: string; uid: string },
     print: options.print,
     writeStatus: (run, status) => writeRunStatus(client, run, status),
     read: (run) => absentIfNotFound(client.resource(RunKind, namespace).get(run.metadata.name!)),
-    environment: (run) => runEnvironment(run, { secret, configMap }),
+    environment: (run) => runEnvironment(run, { secret, configMap }, traceparentOf(run, options.spans !== undefined)),
+    trace: stepTracer(options.spans, clock),
     prepare: (run, signal) => prepareSource(run, folders, fetch, signal),
     readOutputs: (run) => readOutputs(folders.ours, outputsOf(run)),
     storeArtifacts: artifacts && artifactsOf(client, artifacts, folders, { clock, log }),

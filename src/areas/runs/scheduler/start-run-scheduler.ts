@@ -23,7 +23,7 @@ export interface RunSchedulerStart {
 export const UNFINISHED = ['Succeeded', 'Failed', 'Timeout', 'Cancelled'].map((phase) => `status.phase!=${phase}`).join(',');
 
 /** Names the tenant of a namespace, and its share of the turns. Written by the platform only. */
-const TENANT_LABEL = 'tenantry.dev/tenant';
+export const TENANT_LABEL = 'tenantry.dev/tenant';
 const SHARE_ANNOTATION = 'tenantry.dev/run-share';
 
 /** Returns at once; decisions begin when the first lists are in. Only one may run at a time: the caller holds the Lease. */

@@ -24,6 +24,8 @@ export interface RuntimeSettings {
   builtInIsolation?: { isolation: 'shared' | 'process'; reason?: string };
   /** Pods are processes of a plain user: to be root there is to be nobody, and anybody may make sandboxes. */
   sandboxesNeedNoRights?: boolean;
+  /** Where runtimed sends what it does for each Run; absent: nowhere. */
+  tracesUrl?: string;
 }
 
 const TOKEN_VOLUME = 'runtimed-token';
@@ -31,6 +33,8 @@ const TEMPORARY_VOLUME = 'runtime-tmp';
 /** After the Runs: what the programs themselves need to end. */
 const ENDING_SECONDS = 30;
 const USER = 65_532;
+/** As programs with OpenTelemetry read it. */
+const TRACES_VARIABLE = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 
 const POD_VARIABLES = [
   { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
@@ -196,7 +200,7 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
       ...(network === 'Pod' ? ['--network'] : []),
       ...runtimedStoreArguments(runtime.spec.artifactStore),
     ],
-    env: POD_VARIABLES,
+    env: [...POD_VARIABLES, ...traceVariables(settings)],
     ...(access.envFrom.length === 0 ? {} : { envFrom: access.envFrom }),
     ports: [
       { name: 'status', containerPort: RUNTIMED_STATUS_PORT },
@@ -214,4 +218,13 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
       ...access.volumeMounts,
     ],
   };
+}
+
+/** The address of the machine is for a collector that is there: `localhost` in a Pod is the Pod. */
+function traceVariables({ tracesUrl }: RuntimeSettings): Json[] {
+  if (tracesUrl === undefined) return [];
+  return [
+    { name: TRACES_VARIABLE, value: tracesUrl },
+    { name: 'HOST_IP', valueFrom: { fieldRef: { fieldPath: 'status.hostIP' } } },
+  ];
 }

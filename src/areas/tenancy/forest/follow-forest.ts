@@ -1,10 +1,12 @@
 import { HierarchyConfigurationKind } from '../../../api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
 import { HIERARCHY_NAME } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { SubnamespaceAnchorKind } from '../../../api/hnc.x-k8s.io/v1alpha2/subnamespace-anchor.ts';
-import { Namespace } from '../../../client/kinds.ts';
+import { CustomResourceDefinition, Namespace } from '../../../client/kinds.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { Forest } from './forest.ts';
 import type { TreeSettings } from './tree-settings.ts';
+
+const HIERARCHY_DEFINITION = `${HierarchyConfigurationKind.plural}.${HierarchyConfigurationKind.group}`;
 
 /** A forest that follows the stored objects; resolves when it has seen all that exist. */
 export async function followForest(informers: SharedInformers, settings?: TreeSettings): Promise<Forest> {
@@ -27,7 +29,11 @@ export async function followForest(informers: SharedInformers, settings?: TreeSe
     const { labels = [], annotations = [] } = specOf(rest);
     forest.setAnchor(metadata.namespace!, metadata.name!, type === 'deleted' ? undefined : { labels, annotations });
   });
-  await Promise.all([namespaces.whenSynced(), hierarchies.whenSynced(), anchors.whenSynced()]);
+  const definitions = informers.get(CustomResourceDefinition, { metadataOnly: true });
+  definitions.onChange(({ type, object: { metadata } }) => {
+    if (metadata.name === HIERARCHY_DEFINITION) forest.setFrozen(type === 'deleted' || metadata.deletionTimestamp !== undefined);
+  });
+  await Promise.all([namespaces, hierarchies, anchors, definitions].map((informer) => informer.whenSynced()));
   return forest;
 }
 

@@ -1,7 +1,7 @@
 import { MANAGED_BY, SUBNAMESPACE_OF } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { ROLE_LABEL, TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import { deepEqual } from '../../../kube/json-value.ts';
-import { conditionsOf, haltedRoot, haltingCondition } from './tree-conditions.ts';
+import { conditionsOf, FROZEN, haltedRoot, haltingCondition } from './tree-conditions.ts';
 import { annotationsOf, labelsOf, tenantOf } from './tree-metadata.ts';
 import type { AnchorFacts, HierarchyFacts, NamespaceFacts, TreeNamespace } from './tree-namespace.ts';
 import {
@@ -21,7 +21,7 @@ import { DEFAULT_SETTINGS, type TreeSettings, whyUnmanaged } from './tree-settin
 export type ForestListener = (names: readonly string[]) => void;
 
 /** What everybody but the informers' followers may do with the forest. */
-export type ReadonlyForest = Omit<Forest, 'setNamespace' | 'setHierarchy' | 'setAnchor'>;
+export type ReadonlyForest = Omit<Forest, 'setNamespace' | 'setHierarchy' | 'setAnchor' | 'setFrozen'>;
 
 /**
  * The trees of namespaces, in memory: a pure function of the Namespaces, HierarchyConfigurations and SubnamespaceAnchors that it was
@@ -31,6 +31,7 @@ export class Forest {
   readonly settings: TreeSettings;
   #nodes = new Map<string, TreeNode>();
   #listeners = new Set<ForestListener>();
+  #frozen = false;
 
   constructor(settings: TreeSettings = DEFAULT_SETTINGS) {
     this.settings = settings;
@@ -40,12 +41,17 @@ export class Forest {
   get(name: string): TreeNamespace | undefined {
     const node = this.#nodes.get(name);
     if (!node?.facts) return undefined;
-    return (node.view ??= viewOf(node, this.settings));
+    return (node.view ??= viewOf(node, this.settings, this.#frozen));
   }
 
   /** All namespaces that exist. */
   *names(): Generator<string> {
     for (const node of this.#nodes.values()) if (node.facts) yield node.name;
+  }
+
+  /** The definition of HierarchyConfiguration is going or gone: what the tree was must not be taken apart with it. */
+  get isFrozen(): boolean {
+    return this.#frozen;
   }
 
   /** From the namespace's parent to the root; the last may not exist. Each name once, also in a cycle. */
@@ -62,7 +68,7 @@ export class Forest {
 
   /** Nothing may be passed on to this namespace: it, or one above, has no decided place in the tree. */
   isHalted(name: string): boolean {
-    return this.haltedRoot(name) !== undefined;
+    return this.#frozen || this.haltedRoot(name) !== undefined;
   }
 
   /** The nearest namespace, itself or above, with a halting condition. */
@@ -110,6 +116,14 @@ export class Forest {
       // An anchor says what its child's labels are and whether it is one; nothing else below changes.
       child && subnamespaceOf(child) === namespace ? [child, ...descendantNodes(child)] : [],
     );
+  }
+
+  setFrozen(frozen: boolean): void {
+    if (this.#frozen === frozen) return;
+    this.#frozen = frozen;
+    for (const node of this.#nodes.values()) node.view = undefined;
+    const names = [...this.#nodes.keys()];
+    for (const listener of this.#listeners) listener(names);
   }
 
   #change(name: string, apply: (node: TreeNode) => void, affected?: TreeNode[]): void {
@@ -163,7 +177,7 @@ function reachesBeyond(node: TreeNode | undefined, after: NamespaceFacts | undef
   return before.labels[TENANT_LABEL] !== after.labels[TENANT_LABEL] && (!node.parent || haltingCondition(node) !== undefined);
 }
 
-function viewOf(node: TreeNode, settings: TreeSettings): TreeNamespace {
+function viewOf(node: TreeNode, settings: TreeSettings, frozen: boolean): TreeNamespace {
   const { name, isManaged, hierarchy } = node;
   const facts = node.facts!;
   const tenant = tenantOf(node);
@@ -181,9 +195,9 @@ function viewOf(node: TreeNode, settings: TreeSettings): TreeNamespace {
     externalManager: externalManagerOf(node),
     terminating: facts.terminating,
     allowCascadingDeletion: hierarchy?.allowCascadingDeletion ?? false,
-    conditions: conditionsOf(node, settings),
-    labels: labelsOf(node, settings),
-    annotations: annotationsOf(node, settings),
+    conditions: frozen ? (isManaged ? [FROZEN] : []) : conditionsOf(node, settings),
+    labels: frozen ? facts.labels : labelsOf(node, settings),
+    annotations: frozen ? facts.annotations : annotationsOf(node, settings),
     tenant,
     role: tenant === undefined ? undefined : facts.labels[ROLE_LABEL],
   };

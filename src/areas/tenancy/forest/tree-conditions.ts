@@ -5,6 +5,9 @@ import { isManagedKey, type TreeSettings } from './tree-settings.ts';
 export const ACTIVITIES_HALTED = 'ActivitiesHalted';
 export const BAD_CONFIGURATION = 'BadConfiguration';
 
+/** Of every namespace while the definition of the tree's own kind is deleted. */
+export const FROZEN: TreeCondition = halted('DeletingCRD', 'The HierarchyConfiguration CRD is being deleted; all propagation is disabled.');
+
 /** Conditions of the namespace itself, without those that ancestors put on it. One per type: the last found, as in HNC. */
 export function ownConditions(node: TreeNode, settings: TreeSettings): TreeCondition[] {
   return [haltingCondition(node), badConfiguration(node, settings)].filter((condition) => condition !== undefined);

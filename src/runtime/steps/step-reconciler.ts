@@ -21,6 +21,8 @@ export interface StepReconcilerOptions<T extends KubeObject> {
   teardown?: readonly Step<T>[];
   /** Held from before the first effect until the teardown is done. */
   finalizer?: string;
+  /** Sums up in the draft's status what became of the steps, once per round. */
+  summarise?(draft: T): void;
 }
 
 /**
@@ -50,6 +52,7 @@ export function stepReconciler<T extends KubeObject>(
       await removeFinalizer(resource, object, finalizer!);
       return undefined;
     }
+    options.summarise?.(draft);
     return finish(run, () => writeStatus(resource, object, draft, options.fieldManager));
   };
 }

@@ -35,3 +35,21 @@ export function systemNamespaceOf(tenant: string): string {
 export function childNamespaceOf(tenant: string, name: string): string {
   return name.startsWith(`${tenant}--`) ? name : `${tenant}--${name}`;
 }
+
+/** On the objects that the Tenant controller keeps, in namespaces and cluster-wide; the value is the tenant. Owners cannot touch them. */
+export const OWNED_BY_TENANT = 'tenantry.dev/owned-by-tenant';
+/** On namespaces: which of their labels are the tenant's cost labels, so that those that go from the Tenant go from here. */
+export const COST_LABELS_ANNOTATION = 'tenantry.dev/cost-labels';
+/** On platform namespaces, such as that of an ingress controller: its Pods reach those of every tenant. */
+export const REACHES_TENANTS_LABEL = 'tenantry.dev/reaches-tenants';
+/** On namespaces of no tenant: their Pods may run on the nodes of any tenant, as agents of logs and metrics do. */
+export const ON_ALL_NODES_LABEL = 'tenantry.dev/on-all-nodes';
+/** What an owner of a tenant may do in its namespaces. */
+export const OWNER_ROLE = 'tenantry:tenant-owner';
+/** A resource of quotas: Runs that have not ended. */
+export const RUNS_IN_FLIGHT = 'tenantry.dev/runs-in-flight';
+
+/** The ClusterRole, and its binding, that let owners see their own Tenant. */
+export function viewerRoleOf(tenant: string): string {
+  return `tenantry:tenant:${tenant}`;
+}

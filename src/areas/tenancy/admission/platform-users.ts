@@ -1,0 +1,25 @@
+import type { AdmissionReviewRequest } from '../../../runtime/admission/review.ts';
+
+export type UserInfo = AdmissionReviewRequest['userInfo'];
+
+/** Members decide what admission lets others decide; everybody else is judged. */
+const PLATFORM_GROUPS = new Set([
+  'tenantry:platform',
+  'system:masters',
+  'system:nodes',
+  'system:serviceaccounts:kube-system',
+  'system:serviceaccounts:tenantry-system',
+]);
+
+/** Kubernetes' own components, where they have certificates instead of service accounts. */
+const PLATFORM_USERS = new Set(['system:kube-controller-manager', 'system:kube-scheduler', 'system:apiserver']);
+
+export function isPlatform({ username = '', groups = [] }: UserInfo): boolean {
+  return PLATFORM_USERS.has(username) || groups.some((group) => PLATFORM_GROUPS.has(group));
+}
+
+/** The namespace of a service account, by its user name. */
+export function serviceAccountNamespace({ username = '' }: UserInfo): string | undefined {
+  const match = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username);
+  return match?.[1];
+}

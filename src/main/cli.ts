@@ -46,6 +46,7 @@ Start here:
     .option('--keep-pods', 'let Pods go on when it is stopped; the next start finds them')
     .option('--allow-host-path <dir>', 'let Pods mount this folder of the machine and what is in it; can be repeated', collect, [])
     .option('--node-port-address <ip>', 'where node ports of Services are opened (default: 127.0.0.1)')
+    .option('--otlp-endpoint <url>', 'send traces of Runs to this OpenTelemetry collector (default: $OTEL_EXPORTER_OTLP_ENDPOINT)')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('warn'))
     .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('pretty'))
     .addHelpText(

@@ -5,6 +5,7 @@ import type { KubeObject } from '../kube/object.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
+import { exporterSettings } from '../lib/tracing/exporter-settings.ts';
 
 /** What every area is started with. */
 export interface AreaEnvironment {
@@ -56,5 +57,6 @@ function leaseRights(area: string, namespace: string): KubeObject[] {
 
 async function startRunsArea({ images, ...environment }: AreaEnvironment): Promise<{ stop(): Promise<void> }> {
   const { startRuns } = await import('../areas/runs/start-runs.ts');
-  return startRuns({ ...environment, settings: { runtimedImage: images.runtimed, maintainerImage: images.maintainer } });
+  const settings = { runtimedImage: images.runtimed, maintainerImage: images.maintainer };
+  return startRuns({ ...environment, settings, traces: exporterSettings(process.env, 'tenantry') });
 }

@@ -21,6 +21,7 @@ import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
+import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
@@ -40,6 +41,8 @@ export interface EngineOptions {
   node?: NodeSettings;
   /** The definitions of the areas' Kinds; absent: the engine is a plain Kubernetes. */
   areas?: () => KubeObject[];
+  /** Where traces go; absent: nowhere. */
+  traces?: ExporterSettings;
   log: Log;
 }
 
@@ -127,7 +130,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
     const node = options.node && (await superviseNode(options, options.node, url, server, foundation, pki));
-    const controllers = startBuiltInControllers(server, foundation, pki, log, node, tenancy);
+    const controllers = startBuiltInControllers(server, foundation, pki, options, node, tenancy);
     closers.push(() => controllers.stop());
     if (options.areas) {
       const { installAreas } = await import('./areas.ts');
@@ -226,7 +229,7 @@ function startBuiltInControllers(
   server: ApiServer,
   { metrics }: ServerFoundation,
   pki: Pki,
-  log: Log,
+  { log, traces }: EngineOptions,
   node: NodeSupervisor | undefined,
   tenancy: TenancyOnDemand | undefined,
 ) {
@@ -246,7 +249,7 @@ function startBuiltInControllers(
     load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
   };
   const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
-  const areas = tenancy ? [runsOnDemand(clientAs, node?.mode), tenancy.onDemand(clientAs, metrics)] : [];
+  const areas = tenancy ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics)] : [];
   return startControllers({
     onDemand: [scheduler, ...(node ? [agent] : []), ...areas],
     client: clientOf(server, user),

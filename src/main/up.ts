@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
+import { exporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { builtDefinitions } from './areas.ts';
 import { kubeconfigPath } from './data-directory.ts';
@@ -22,6 +23,7 @@ export interface UpOptions {
   keepPods?: boolean;
   allowHostPath: string[];
   nodePortAddress?: string;
+  otlpEndpoint?: string;
 }
 
 const DEFAULT_PORT = 6443;
@@ -32,6 +34,7 @@ export async function up(options: UpOptions): Promise<void> {
   const log = createLog({ level: levelOf(options.logLevel), format: options.logFormat === 'json' ? 'json' : 'pretty' });
   checkAddress(options.address);
   const node = nodeSettings(options);
+  const traces = exporterSettings(process.env, 'tenantry', options.otlpEndpoint);
   await prepareDataDirectory(options.data);
   const engine = await startEngine({
     data: options.data,
@@ -41,6 +44,7 @@ export async function up(options: UpOptions): Promise<void> {
     version: productVersion(),
     areas: builtDefinitions,
     node,
+    traces,
     log,
   }).catch((error: unknown) => {
     throw startFailure(error, options.data);

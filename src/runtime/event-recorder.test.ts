@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeApi } from '../../test/support/fake-api.ts';
 import { createClient } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
-import { Event } from '../client/kinds.ts';
+import { CoreEvent, Event } from '../client/kinds.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { failure } from '../kube/status.ts';
 import { FakeClock } from '../lib/clock-fake.ts';
@@ -91,4 +91,16 @@ test('an event that cannot be written is dropped, and the next one is written', 
   api.intercept = () => {};
   recorder.record(pod, { ...warning, message: 'other' });
   expect(await events()).toHaveLength(1);
+});
+
+test('a recorder with a core source, writes Events of the core group and counts repeats in them', async () => {
+  const api = new FakeApi();
+  const client = createClient(createInMemoryTransport(api.handler), { clock: new FakeClock(), retry: { maxRetries: 0 } });
+  const recorder = new EventRecorder({ client, log: silentLog, controller: 'test/c', instance: 'i', coreSource: 'hnc.x-k8s.io' });
+  recorder.record(pod, warning);
+  recorder.record(pod, warning);
+  await recorder.flush();
+  expect((await client.resource(CoreEvent).list()).items).toMatchObject([
+    { source: { component: 'hnc.x-k8s.io' }, involvedObject: { name: 'p', uid: 'u1' }, message: 'no room', count: 2 },
+  ]);
 });

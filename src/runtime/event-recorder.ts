@@ -1,8 +1,9 @@
 import type { Client } from '../client/client.ts';
-import { Event } from '../client/kinds.ts';
+import { CoreEvent, Event } from '../client/kinds.ts';
+import type { Kind } from '../kube/kind.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isStatusError } from '../kube/status.ts';
-import { formatMicroTime } from '../kube/time.ts';
+import { formatMicroTime, formatTime } from '../kube/time.ts';
 import { randomSuffix } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 
@@ -13,6 +14,8 @@ export interface EventRecorderOptions {
   controller: string;
   /** Which process of it. */
   instance: string;
+  /** Writes Events of the core group with this as their `source.component`, for tools that read no others. */
+  coreSource?: string;
 }
 
 export interface EventDetails {
@@ -96,33 +99,45 @@ export class EventRecorder {
   }
 
   async #create(namespace: string, name: string, regarding: KubeObject, details: EventDetails, now: number): Promise<void> {
-    const { client, controller, instance } = this.#options;
+    const { client, controller, instance, coreSource } = this.#options;
+    const { reason, type, action = reason } = details;
+    const note = details.message.length > MAX_NOTE ? `${details.message.slice(0, MAX_NOTE - 3)}...` : details.message;
+    const metadata = { name, namespace };
+    const reference = referenceTo(regarding);
+    if (coreSource !== undefined) {
+      const firstTimestamp = formatTime(new Date(now));
+      const source = { component: coreSource };
+      const times = { firstTimestamp, lastTimestamp: firstTimestamp, count: 1 };
+      await client
+        .resource(CoreEvent, namespace)
+        .create({ metadata, source, ...times, reason, type, message: note, involvedObject: reference });
+      return;
+    }
     await client.resource(Event, namespace).create({
-      metadata: { name, namespace },
+      metadata,
       eventTime: formatMicroTime(new Date(now)),
       reportingController: controller,
       reportingInstance: instance,
-      action: details.action ?? details.reason,
-      reason: details.reason,
-      type: details.type,
-      note: details.message.length > MAX_NOTE ? `${details.message.slice(0, MAX_NOTE - 3)}...` : details.message,
-      regarding: {
-        apiVersion: regarding.apiVersion,
-        kind: regarding.kind,
-        name: regarding.metadata.name,
-        namespace: regarding.metadata.namespace,
-        uid: regarding.metadata.uid,
-        resourceVersion: regarding.metadata.resourceVersion,
-      },
+      action,
+      reason,
+      type,
+      note,
+      regarding: reference,
     });
   }
 
   async #tellSeries(series: Series, now: number): Promise<void> {
     series.toldAt = now;
     series.toldCount = series.count;
-    const patch = { series: { count: series.count, lastObservedTime: formatMicroTime(new Date(now)) } };
+    const { client, coreSource } = this.#options;
+    const { count } = series;
+    const patch =
+      coreSource === undefined
+        ? { series: { count, lastObservedTime: formatMicroTime(new Date(now)) } }
+        : { count, lastTimestamp: formatTime(new Date(now)) };
+    const kind: Kind = coreSource === undefined ? Event : CoreEvent;
     try {
-      await this.#options.client.resource(Event, series.namespace).patch(series.name, { type: 'merge', patch });
+      await client.resource(kind, series.namespace).patch(series.name, { type: 'merge', patch });
     } catch (error) {
       // It expired meanwhile: the next repeat starts a new one.
       if (!isStatusError(error, 'NotFound')) throw error;
@@ -142,6 +157,11 @@ export class EventRecorder {
     budget.tokens--;
     return true;
   }
+}
+
+function referenceTo({ apiVersion, kind, metadata }: KubeObject) {
+  const { name, namespace, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, name, namespace, uid, resourceVersion };
 }
 
 /** Keeps the newest entries only. */

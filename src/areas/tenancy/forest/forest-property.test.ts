@@ -35,7 +35,7 @@ class Stored {
         this.anchors,
         ([key, facts]) =>
           () =>
-            forest.setAnchor(key.split('/')[0]!, key.split('/')[1]!, facts),
+            forest.setAnchor(key.split('/')[0], key.split('/')[1], facts),
       ),
     ];
     for (const tell of told.sort(() => random() - 0.5)) tell();
@@ -44,7 +44,7 @@ class Stored {
 }
 
 function step(stored: Stored, forest: Forest, random: () => number): void {
-  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)];
   const chance = (of: number): boolean => random() < of;
   const name = pick(NAMES);
   switch (pick(['namespace', 'namespace', 'hierarchy', 'hierarchy', 'anchor'] as const)) {

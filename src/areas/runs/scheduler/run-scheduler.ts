@@ -34,6 +34,7 @@ const PATIENCE_MS = 2000;
 const REFUSED_MS = 500;
 /** What no event tells: that a Pod has fallen silent, or that one of ours was missed. */
 const RETRY_MS = 30_000;
+const SECOND_MS = 1000;
 
 interface KnownRun {
   run: Run;
@@ -176,6 +177,7 @@ export class RunScheduler {
     const requests = requestsOf(run);
     if ('invalid' in requests) {
       const message = `resource request "${requests.invalid}" must be a whole number that is not negative`;
+      this.#ports.metrics.decided(run.spec.runtime, 'selection_error', 0);
       return this.#end(known, 'InvalidResources', message);
     }
     const delay = this.#backOffLeft(run);
@@ -183,11 +185,15 @@ export class RunScheduler {
       known.timer = this.#ports.clock.setTimer(delay, () => this.setRun(run));
       return;
     }
+    const created = parseTime(run.metadata.creationTimestamp ?? '') ?? 0;
+    const now = this.#ports.clock.now();
     known.waiting = {
       run,
       requests: requests.amounts,
       priority: run.spec.priority ?? 0,
-      created: parseTime(run.metadata.creationTimestamp ?? '') ?? 0,
+      created,
+      // The API tells whole seconds: one that was created in this one was created just now. So was one that comes back.
+      since: now - created < SECOND_MS || attemptOf(run) > 1 ? now : created,
       order: this.#order++,
       gone: false,
     };
@@ -254,9 +260,12 @@ export class RunScheduler {
     const { run } = waiting;
     const known = this.#runs.get(run.metadata.uid!);
     if (known === undefined || known.waiting !== waiting) return;
+    const began = clock.monotonic();
     const placement = placeRun(run, waiting.requests, group.pods(), clock.now());
+    const seconds = (clock.monotonic() - began) / 1000;
     if ('message' in placement) {
-      metrics.decided(group.runtime, 'no_pods');
+      metrics.decided(group.runtime, 'no_pods', seconds);
+      metrics.rejected(placement.rejection);
       if (placement.full) {
         group.push(waiting);
         group.markFull();
@@ -269,8 +278,8 @@ export class RunScheduler {
     known.waiting = undefined;
     known.assumedAttempt = attemptOf(run);
     this.#hold(known, placement.pod.name, placement.pod.uid);
-    metrics.decided(group.runtime, 'scheduled');
-    metrics.queued(group.runtime, (clock.now() - waiting.created) / 1000);
+    metrics.decided(group.runtime, 'scheduled', seconds);
+    metrics.queued(group.runtime, this.#ports.tenantOf(group.namespace).name, (clock.now() - waiting.since) / 1000);
     const now = new Date(clock.now());
     this.#write(known, assigned(run, placement.pod, now), () => {
       metrics.conflict('bind');

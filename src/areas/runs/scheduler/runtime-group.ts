@@ -11,6 +11,8 @@ export interface WaitingRun {
   requests: ResourceAmounts;
   priority: number;
   created: number;
+  /** Since when it waits, as exactly as we know. */
+  since: number;
   /** The order in which Runs of the same second came. */
   order: number;
   /** Left the queue without being taken from it. */

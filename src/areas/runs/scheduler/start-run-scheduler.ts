@@ -34,18 +34,25 @@ export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise
   const runs = informers.get(RunKind, { fieldSelector: UNFINISHED });
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
   const namespaces = informers.get(Namespace, { metadataOnly: true });
+  const metrics = runSchedulerMetrics(options.metrics);
+  const tenantOf = (namespace: string) => {
+    const { labels, annotations } = namespaces.get(namespace)?.metadata ?? {};
+    const share = Number(annotations?.[SHARE_ANNOTATION]);
+    return { name: labels?.[TENANT_LABEL] ?? namespace, weight: share > 0 ? share : 1 };
+  };
   const scheduler = new RunScheduler({
     clock,
     log,
-    metrics: runSchedulerMetrics(options.metrics),
-    tenantOf(namespace) {
-      const { labels, annotations } = namespaces.get(namespace)?.metadata ?? {};
-      const share = Number(annotations?.[SHARE_ANNOTATION]);
-      return { name: labels?.[TENANT_LABEL] ?? namespace, weight: share > 0 ? share : 1 };
-    },
+    metrics,
+    tenantOf,
     async writeStatus(run, status) {
       await writeRunStatus(client, run, status);
     },
+  });
+  metrics.showWaiting(() => {
+    // The metrics outlive us: another of us may have the Lease next.
+    const queues = abort.signal.aborted ? [] : [...scheduler.queues()];
+    return queues.map(({ namespace, waiting }) => ({ tenant: tenantOf(namespace).name, waiting }));
   });
   runs.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removeRun(object) : scheduler.setRun(object)));
   pods.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removePod(object) : scheduler.setPod(object)));

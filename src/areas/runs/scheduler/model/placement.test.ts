@@ -35,7 +35,9 @@ function place(run: Run, ...pods: PlacedPod[]) {
   const requests = requestsOf(run);
   if (!('amounts' in requests)) throw new Error('bad requests');
   const placement = placeRun(run, requests.amounts, pods, NOW);
-  return 'pod' in placement ? placement.pod.name : placement;
+  if ('pod' in placement) return placement.pod.name;
+  const { message, full, rejection } = placement;
+  return { message, full, by: rejection.reason };
 }
 
 const affinity = (matchLabels: Record<string, string>) => ({
@@ -47,24 +49,24 @@ describe('placeRun', () => {
     ['the least loaded Pod', aRun(), [aPod('a', { used: 2 }), aPod('b', { used: 1 })], 'b'],
     ['the first by name of equal ones', aRun(), [aPod('b'), aPod('a')], 'a'],
     ['load is relative to capacity', aRun(), [aPod('small', { runs: 2, used: 1 }), aPod('large', { runs: 64, used: 8 })], 'large'],
-    ['no Pod at all', aRun(), [], { message: 'waiting for available runtime pods for runtime "bash"', full: true }],
+    ['no Pod at all', aRun(), [], { message: 'waiting for available runtime pods for runtime "bash"', full: true, by: 'no_pod' }],
     [
       'all places taken',
       aRun(),
       [aPod('a', { used: 4 })],
-      { message: 'waiting for available runtime pods for runtime "bash"', full: true },
+      { message: 'waiting for available runtime pods for runtime "bash"', full: true, by: 'no_capacity' },
     ],
     [
       'a silent Pod gets nothing',
       aRun(),
       [aPod('a', { age: 16 })],
-      { message: 'waiting for available runtime pods for runtime "bash"', full: true },
+      { message: 'waiting for available runtime pods for runtime "bash"', full: true, by: 'no_pod' },
     ],
     [
       'a resource nobody offers leaves places for others',
       aRun({ resources: { requests: { gpu: 1 } } }),
       [aPod('a')],
-      { message: 'waiting for available runtime pods for runtime "bash"', full: false },
+      { message: 'waiting for available runtime pods for runtime "bash"', full: false, by: 'no_capacity' },
     ],
     ['a resource that one offers', aRun({ resources: { requests: { gpu: 1 } } }), [aPod('a'), aPod('z', { gpu: 1, used: 3 })], 'z'],
     [
@@ -77,7 +79,7 @@ describe('placeRun', () => {
       'nowhere near',
       aRun({ affinity: { runAffinity: affinity({ app: 'x' }) } }),
       [aPod('a')],
-      { message: 'waiting for available runtime pods satisfying required Run affinity for runtime "bash"', full: false },
+      { message: 'waiting for available runtime pods satisfying required Run affinity for runtime "bash"', full: false, by: 'affinity' },
     ],
     ['the first of a cohort begins it', aRun({ affinity: { runAffinity: affinity({ app: 'x' }) } }, { app: 'x' }), [aPod('a')], 'a'],
     [
@@ -90,7 +92,7 @@ describe('placeRun', () => {
       'a cohort whose Pod is full waits',
       aRun({ affinity: { runAffinity: affinity({ app: 'x' }) } }, { app: 'x' }),
       [aPod('a'), aPod('b', { on: [{ app: 'x' }], used: 4 })],
-      { message: 'waiting for available runtime pods satisfying required Run affinity for runtime "bash"', full: false },
+      { message: 'waiting for available runtime pods satisfying required Run affinity for runtime "bash"', full: false, by: 'affinity' },
     ],
     [
       'apart from what it avoids',
@@ -102,7 +104,11 @@ describe('placeRun', () => {
       'nowhere apart',
       aRun({ affinity: { runAntiAffinity: affinity({ app: 'x' }) } }),
       [aPod('a', { on: [{ app: 'x' }] })],
-      { message: 'waiting for available runtime pods satisfying required Run anti-affinity for runtime "bash"', full: false },
+      {
+        message: 'waiting for available runtime pods satisfying required Run anti-affinity for runtime "bash"',
+        full: false,
+        by: 'anti_affinity',
+      },
     ],
     [
       'a preference weighs as much as load',

@@ -4,6 +4,7 @@ import { RunMessage } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { labelSelectorMatcher, type Labels } from '../../../../kube/label-selector.ts';
 import { fits, type ResourceAmounts } from '../../../../api/kruntimes.io/v1alpha1/capacity.ts';
+import type { FilterRejection } from '../run-scheduler-metrics.ts';
 import { isFresh, type RuntimePod } from './runtime-pod.ts';
 
 /** A Runtime Pod with what is on it. */
@@ -17,7 +18,7 @@ export interface PlacedPod {
 export type Placement =
   | { pod: RuntimePod }
   /** `full`: no other Run of this Runtime would find a place either. */
-  | { message: string; full: boolean };
+  | { message: string; full: boolean; rejection: FilterRejection };
 
 /** Chooses the Pod for a Run: filters, then scores, the name breaking ties. */
 export function placeRun(run: Run, requests: ResourceAmounts, pods: Iterable<PlacedPod>, now: number): Placement {
@@ -31,11 +32,19 @@ export function placeRun(run: Run, requests: ResourceAmounts, pods: Iterable<Pla
     if ((candidate.used.get(RUNS_RESOURCE) ?? 0) < (candidate.pod.capacity.get(RUNS_RESOURCE) ?? 0)) full = false;
     if (fits(requests, candidate.used, candidate.pod.capacity)) roomy.push(candidate);
   }
-  if (roomy.length === 0) return { message: RunMessage.waiting(runtime), full };
+  if (roomy.length === 0) {
+    const reason = open.length === 0 ? 'no_pod' : 'no_capacity';
+    return { message: RunMessage.waiting(runtime), full, rejection: { plugin: 'RuntimePodAvailability', reason } };
+  }
   const near = requiredAffinity(run, roomy, open);
-  if (near.length === 0) return { message: RunMessage.waitingForAffinity(runtime), full: false };
+  if (near.length === 0) {
+    return { message: RunMessage.waitingForAffinity(runtime), full: false, rejection: { plugin: 'RunAffinity', reason: 'affinity' } };
+  }
   const apart = near.filter(({ labels }) => !anyMatches(run.spec.affinity?.runAntiAffinity, labels));
-  if (apart.length === 0) return { message: RunMessage.waitingForAntiAffinity(runtime), full: false };
+  if (apart.length === 0) {
+    const rejection = { plugin: 'RunAffinity', reason: 'anti_affinity' } as const;
+    return { message: RunMessage.waitingForAntiAffinity(runtime), full: false, rejection };
+  }
   return { pod: best(run, requests, apart).pod };
 }
 

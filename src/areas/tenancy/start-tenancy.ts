@@ -2,6 +2,9 @@ import type { AdmissionHandler } from '../../runtime/admission/review.ts';
 import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import { admissionHandlers } from './admission/webhooks.ts';
 import { followForest } from './forest/follow-forest.ts';
+import { configurationStatusController } from './propagation/configuration-status.controller.ts';
+import { followConfiguration } from './propagation/follow-configuration.ts';
+import { propagationController } from './propagation/propagation.controller.ts';
 import type { TenancyEnvironment, TenancyStart } from './tenancy-environment.ts';
 
 export interface RunningTenancy {
@@ -12,12 +15,26 @@ export interface RunningTenancy {
 export async function openTenancy(options: TenancyStart): Promise<TenancyEnvironment & RunningTenancy> {
   const informers = new SharedInformers({ client: options.client, log: options.log });
   const forest = await followForest(informers);
-  return { ...options, informers, forest, stop: () => informers.stop() };
+  const { types, stop } = await followConfiguration({ ...options, informers });
+  await informers.whenSynced();
+  return {
+    ...options,
+    informers,
+    forest,
+    types,
+    async stop() {
+      await stop();
+      await informers.stop();
+    },
+  };
 }
 
 /** The controllers of the area. */
-export function startTenancyControllers(_environment: TenancyEnvironment): RunningTenancy {
-  const controllers: { start(): unknown; stop(): Promise<void> }[] = [];
+export function startTenancyControllers(environment: TenancyEnvironment): RunningTenancy {
+  const controllers: { start(): unknown; stop(): Promise<void> }[] = [
+    propagationController(environment),
+    configurationStatusController(environment),
+  ];
   for (const controller of controllers) controller.start();
   return {
     async stop() {

@@ -4,6 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import type { Forest } from './forest/forest.ts';
+import type { PropagatedTypes } from './propagation/propagated-types.ts';
 
 /** What the area is started with, on either engine. */
 export interface TenancyStart {
@@ -18,4 +19,6 @@ export interface TenancyEnvironment extends TenancyStart {
   informers: SharedInformers;
   /** The tree, kept by informers of its own; all its reads are synchronous. */
   forest: Forest;
+  /** The types of objects that are copied down the tree. */
+  types: PropagatedTypes;
 }

@@ -31,6 +31,8 @@ export class Forest {
   readonly settings: TreeSettings;
   #nodes = new Map<string, TreeNode>();
   #listeners = new Set<ForestListener>();
+  /** The few that somebody else manages. */
+  #external = new Set<TreeNode>();
   #frozen = false;
 
   constructor(settings: TreeSettings = DEFAULT_SETTINGS) {
@@ -75,6 +77,17 @@ export class Forest {
   haltedRoot(name: string): string | undefined {
     const node = this.#nodes.get(name);
     return node ? haltedRoot(node)?.name : undefined;
+  }
+
+  /** Also for a namespace that is not there: its anchors may outlive it in a watch. */
+  hasAnchor(namespace: string, name: string): boolean {
+    return this.#nodes.get(namespace)?.anchors.has(name) ?? false;
+  }
+
+  /** Who keeps a hierarchy of its own that this tree label, of a namespace above ours, belongs to. */
+  externalManagerOf(treeLabelKey: string): string | undefined {
+    for (const node of this.#external) if (node.facts && treeLabelKey in node.facts.labels) return externalManagerOf(node);
+    return undefined;
   }
 
   /** The namespace or one above it allows that subnamespaces go with their parents. */
@@ -136,6 +149,8 @@ export class Forest {
     take(affected ?? []);
     const before = node.parent;
     apply(node);
+    if (externalManagerOf(node)) this.#external.add(node);
+    else this.#external.delete(node);
     const wanted = wantedParent(node);
     if (before?.name !== wanted) {
       this.#attach(node, wanted);

@@ -2,6 +2,8 @@ import type { AdmissionHandler } from '../../runtime/admission/review.ts';
 import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import { admissionHandlers } from './admission/webhooks.ts';
 import { followForest } from './forest/follow-forest.ts';
+import { anchorController } from './hierarchy/anchor.controller.ts';
+import { hierarchyController } from './hierarchy/hierarchy.controller.ts';
 import { configurationStatusController } from './propagation/configuration-status.controller.ts';
 import { followConfiguration } from './propagation/follow-configuration.ts';
 import { propagationController } from './propagation/propagation.controller.ts';
@@ -32,6 +34,8 @@ export async function openTenancy(options: TenancyStart): Promise<TenancyEnviron
 /** The controllers of the area. */
 export function startTenancyControllers(environment: TenancyEnvironment): RunningTenancy {
   const controllers: { start(): unknown; stop(): Promise<void> }[] = [
+    hierarchyController(environment),
+    anchorController(environment),
     propagationController(environment),
     configurationStatusController(environment),
   ];

@@ -1,11 +1,29 @@
 import type { AdmissionHandler } from '../../../runtime/admission/review.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
+import { anchorHandler } from './hierarchy/anchor-handler.ts';
+import { hierarchyHandler } from './hierarchy/hierarchy-handler.ts';
+import {
+  ANCHOR_RULE,
+  HIERARCHY_RULE,
+  NAMESPACE_LABEL_RULE,
+  NAMESPACE_RULE,
+  NAMESPACE_SUBRESOURCE_RULE,
+} from './hierarchy/hierarchy-rules.ts';
+import { movedOverwrites } from './hierarchy/moved-overwrites.ts';
+import { namespaceHandler } from './hierarchy/namespace-handler.ts';
+import { namespaceLabelHandler } from './hierarchy/namespace-label-handler.ts';
 import type { WebhookRule } from './webhook-rules.ts';
 
 /** The rules on everything else, registered once there is a tree to keep them for. */
-export const TREE_RULES: readonly WebhookRule[] = [];
+export const TREE_RULES: readonly WebhookRule[] = [NAMESPACE_RULE, NAMESPACE_SUBRESOURCE_RULE, NAMESPACE_LABEL_RULE];
 
 /** What decides, by path. */
-export function admissionHandlers(_environment: TenancyEnvironment): Record<string, AdmissionHandler> {
-  return {};
+export function admissionHandlers(environment: TenancyEnvironment): Record<string, AdmissionHandler> {
+  const { forest, client, types } = environment;
+  return {
+    [ANCHOR_RULE.path]: anchorHandler(environment),
+    [HIERARCHY_RULE.path]: hierarchyHandler({ forest, client, overwrittenByMove: movedOverwrites(forest, types) }),
+    [NAMESPACE_RULE.path]: namespaceHandler(environment),
+    [NAMESPACE_LABEL_RULE.path]: namespaceLabelHandler(environment),
+  };
 }

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { RUNTIME_PORT, WORKSPACE_PATH } from '../api/kruntimes.io/v1alpha1/names.ts';
+import { LIMITS_UNAVAILABLE } from '../areas/runs/protocol/error-texts.ts';
 import { KEY_FILE } from '../areas/runs/protocol/runtime-key.ts';
 import { Executions } from '../areas/runs/servers/executions.ts';
 import { LANGUAGES, type Language, type LanguageName } from '../areas/runs/servers/language.ts';
@@ -72,6 +73,9 @@ async function meansOf(language: Language, flags: Flags): Promise<Means> {
   }
   const warmWorkers = Number(flags.warmWorkers);
   if (flags.isolation === 'shared') {
+    if (flags.runMemory !== undefined || flags.runCpu !== undefined) {
+      return withoutLimits('isolation "shared" has none; choose isolation "process"');
+    }
     const baseEnv = { PATH, LANG, TMPDIR, HOME: '/tmp' };
     return { launcher: createSharedLauncher({ language, baseEnv, warmWorkers }), note: '' };
   }
@@ -91,8 +95,15 @@ async function meansOf(language: Language, flags: Flags): Promise<Means> {
     clock: realClock,
   });
   if ('launcher' in opened) return { launcher: opened.launcher, note: `; ${opened.limits}` };
+  if ('limitsUnavailable' in opened) return withoutLimits(opened.limitsUnavailable);
   const text = `IsolationUnavailable: isolation "process" cannot be given: ${opened.unavailable}`;
   return { problem: text, note: `: ${text}` };
+}
+
+/** Nothing runs without the limits that were asked for. */
+function withoutLimits(reason: string): Means {
+  const problem = `${LIMITS_UNAVAILABLE}: limits per Run cannot be given: ${reason}`;
+  return { problem, note: `: ${problem}` };
 }
 
 /** The one that a server before us made stays: runtimed knows it. */

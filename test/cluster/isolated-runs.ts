@@ -43,7 +43,7 @@ export class IsolatedRuns {
       clock: realClock,
       ...options,
     });
-    if ('unavailable' in opened) throw new Error(opened.unavailable);
+    if (!('launcher' in opened)) throw new Error(JSON.stringify(opened));
     return new IsolatedRuns(workspace, new Executions({ language, launcher: opened.launcher, clock: realClock }), opened.limits);
   }
 

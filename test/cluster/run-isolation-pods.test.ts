@@ -179,6 +179,23 @@ describe('Runs of a built-in Runtime, in a Pod of an OCI runtime', () => {
     await expect.poll(() => instance.outputOf('bash', 'ls -A /workspace | wc -l')).toBe('1\n');
   });
 
+  it('are held to the limits of their Runtime, and say when memory was not enough', async () => {
+    await instance.runtime('small', { isolation: 'process', limits: { memory: '64Mi', cpu: '1500m', pids: 40 } });
+    expect(await instance.outputOf('small', 'x=$(head -c 8M /dev/zero | tr "\\0" x); echo ${#x}')).toBe(`${8 << 20}\n`);
+    const { status } = await instance.end(await instance.submit('small', 'x=$(head -c 200M /dev/zero | tr "\\0" x); echo ${#x}'));
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      exitCode: 137,
+      message: expect.stringMatching(/^out of memory: .* \(exit status 137\)$/),
+    });
+    expect(findCondition(status?.conditions, 'Completed')?.reason).toBe('OOMKilled');
+    // What the kernel counted for one Run is not told of the next in its cgroup.
+    const next = await Promise.all(Array.from({ length: 6 }, async () => instance.end(await instance.submit('small', 'exit 137'))));
+    expect(next.map(({ status: { message } = {} }) => message)).toEqual(Array.from({ length: 6 }, () => 'exit status 137'));
+    const runtime = await instance.client.resource(RuntimeKind, 'default').get('small');
+    expect(findCondition(runtime.status?.conditions, 'LimitsAvailable')).toMatchObject({ status: 'True' });
+  });
+
   it('whose outputs lead to files of others fail, and read nothing', async () => {
     const run = await instance.submit('bash', 'ln -s /var/run/secrets/kubernetes.io/serviceaccount/token outputs');
     expect((await instance.end(run)).status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('cannot be read (ELOOP)') });
@@ -206,5 +223,29 @@ describe('Runs of Pods that are processes of root', () => {
     const { status } = await instance.end(await instance.submit('strict', 'echo hi'));
     expect(status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('isolation "process" cannot be given') });
     expect(findCondition(status?.conditions, 'Completed')?.reason).toBe('IsolationUnavailable');
+  });
+
+  it('fail where limits were asked for that cannot be given', async () => {
+    await instance.runtime('small', { limits: { memory: '64Mi' } });
+    const { status } = await instance.end(await instance.submit('small', 'echo hi'));
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringContaining('limits per Run cannot be given: isolation "shared" has none'),
+    });
+    expect(findCondition(status?.conditions, 'Completed')?.reason).toBe('LimitsUnavailable');
+  });
+
+  it('fail where the server knows no limits, before it is started', async () => {
+    const template = { spec: { containers: [{ name: 'runtime', image: 'example.com/other' }] } };
+    await instance.runtime('other', { template, limits: { pids: 8 } });
+    const { status } = await instance.end(await instance.submit('other', 'echo hi'));
+    expect(status).toMatchObject({
+      phase: 'Failed',
+      message: expect.stringContaining('"example.com/other"; give its server limits of its own'),
+    });
+    const runtime = await instance.client.resource(RuntimeKind, 'default').get('other');
+    expect(findCondition(runtime.status?.conditions, 'LimitsAvailable')).toMatchObject({ status: 'False', reason: 'LimitsUnavailable' });
+    const { items } = await instance.client.resource(Pod, 'default').list({ labelSelector: 'runtime=other' });
+    expect(items).toEqual([]);
   });
 });

@@ -172,6 +172,8 @@ P`);
     expect(runs.limits).toContain('limited');
     const hog = await runs.run(`python3 -c 'x = b"x" * (512 << 20); print(len(x))'; echo "code $?"`);
     expect(hog.stdout).toBe('code 137\n');
+    const killed = await runs.run(`python3 -c 'x = b"x" * (512 << 20); print(len(x))'`);
+    expect(killed).toMatchObject({ exitCode: 137, error: expect.stringMatching(/^out of memory: /) });
     expect(victimPids().length).toBeGreaterThan(0);
   });
 

@@ -39,6 +39,7 @@ describe('process isolation', () => {
     const opened = await open(workspace);
     // What a machine without it says depends on what it lacks.
     if ('unavailable' in opened) return expect(opened.unavailable).toMatch(/bubblewrap|setpriv/);
+    if (!('launcher' in opened)) throw new Error('limits were not asked for');
     const executions = new Executions({ language: LANGUAGES.bash, launcher: opened.launcher, clock: realClock });
     const run = async (id: string, script: string) => {
       mkdirSync(join(workspace, id));

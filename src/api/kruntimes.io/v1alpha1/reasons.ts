@@ -24,13 +24,15 @@ export const FAILURE_REASONS = [
   'OutputsTooLarge',
   'ArtifactInvalid',
   'InvalidResources',
-  // Additive: the environment names a Secret or ConfigMap that is not there; the interpreter or the isolation asked for is missing; who
-  // created the Run was never asked whether he may use the Runtime; the artifact store said no.
+  // Additive: the environment names a Secret or ConfigMap that is not there; the interpreter, the isolation or the limits asked for are
+  // missing; who created the Run was never asked whether he may use the Runtime; the artifact store said no; the Run took too much memory.
   'InvalidEnvironment',
   'InterpreterMissing',
   'IsolationUnavailable',
   'AccessDenied',
   'ArtifactStoreRefused',
+  'LimitsUnavailable',
+  'OOMKilled',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
 
@@ -46,6 +48,7 @@ export const NEVER_RETRIED: ReadonlySet<FailureReason> = new Set([
   'IsolationUnavailable',
   'AccessDenied',
   'ArtifactStoreRefused',
+  'LimitsUnavailable',
 ]);
 
 export const RunMessage = {
@@ -74,6 +77,8 @@ export const RuntimeCondition = {
   /** False when the interpreter of a Runtime is not on the machine. */
   InterpreterAvailable: 'InterpreterAvailable',
   IsolationAvailable: 'IsolationAvailable',
+  /** Of Runtimes with limits for each Run. */
+  LimitsAvailable: 'LimitsAvailable',
   NetworkPolicyEnforced: 'NetworkPolicyEnforced',
 } as const;
 

@@ -40,6 +40,8 @@ const spec = object(
     isolation: oneOf(['shared', 'process']),
     /** Additive, for `process`: whether Runs reach the network. */
     network: oneOf(['None', 'Pod']),
+    /** Additive, for `process`: the most that each Run may take. */
+    limits: object({}, { memory: quantity(), cpu: quantity(), pids: integer({ minimum: 1 }) }),
     /** Additive: replicas follow the queue between `replicas` and this. */
     autoscaling: object(
       { maxReplicas: integer({ minimum: 1 }) },
@@ -58,6 +60,10 @@ const spec = object(
     /** Additive: pre-started interpreters per Pod. */
     warmWorkers: integer({ minimum: 0, maximum: 64 }),
   },
+  rules({
+    rule: "!has(self.limits) || !has(self.isolation) || self.isolation == 'process'",
+    message: 'limits of each Run need isolation "process"',
+  }),
 );
 
 const status = object(

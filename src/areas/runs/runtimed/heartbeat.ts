@@ -5,6 +5,7 @@ import { formatTime } from '../../../kube/time.ts';
 import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
+import { LIMITS_UNAVAILABLE } from '../protocol/error-texts.ts';
 
 const EVERY_MS = 5000;
 
@@ -51,5 +52,6 @@ export async function beat(options: HeartbeatOptions, signal: AbortSignal): Prom
 /** What is missing on the machine is told apart from what may pass: the Runs of the Runtime need not wait for it. */
 export function unreadyReason(message: string): string {
   if (message.startsWith('interpreter not found')) return 'InterpreterMissing' satisfies FailureReason;
+  if (message.startsWith(LIMITS_UNAVAILABLE)) return 'LimitsUnavailable' satisfies FailureReason;
   return /\bisolation\b/.test(message) ? ('IsolationUnavailable' satisfies FailureReason) : 'RuntimeUnhealthy';
 }

@@ -9,6 +9,7 @@ import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { backoffBefore, decideRetry } from '../model/retry.ts';
+import { LIMITS_UNAVAILABLE } from '../protocol/error-texts.ts';
 import type { StepResult, TraceStep } from '../tracing/attempt-spans.ts';
 import { attemptOf, isTerminal, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { afterFailedAttempt, claimed, failed, succeeded, type Failure } from '../model/transitions.ts';
@@ -202,6 +203,7 @@ export class RunWorker {
     if (errorMessage === 'timeout') {
       return { reason: 'Timeout', message: RunMessage.timeout(formatGoDuration(timeoutOf(this.#run) ?? 0)), exitCode };
     }
+    if (errorMessage.startsWith('out of memory')) return { reason: 'OOMKilled', message: errorMessage, exitCode };
     if (errorMessage.startsWith('interpreter not found')) return { reason: 'InterpreterMissing', message: errorMessage, exitCode };
     const prepares = /^(mkdir:|git clone:|git checkout:|write inline:)/.test(errorMessage) || errorMessage === 'no args or script provided';
     return { reason: prepares ? 'PrepareSource' : 'RuntimeError', message: errorMessage || `exit status ${exitCode}`, exitCode };
@@ -323,8 +325,10 @@ function failureOfError(error: unknown): Failure {
   if (error instanceof SourceError) return { reason: 'PrepareSource', message: `prepare source: ${error.message}` };
   if (error instanceof EnvironmentError) return { reason: 'InvalidEnvironment', message: error.message };
   if (error instanceof ExecuteError) {
-    const isIsolation = isGrpcError(error.cause, 'FAILED_PRECONDITION') && error.message.includes('isolation');
-    return { reason: isIsolation ? 'IsolationUnavailable' : 'RuntimeExecute', message: `runtime Execute: ${error.message}` };
+    const message = `runtime Execute: ${error.message}`;
+    if (!isGrpcError(error.cause, 'FAILED_PRECONDITION')) return { reason: 'RuntimeExecute', message };
+    if (error.message.startsWith(LIMITS_UNAVAILABLE)) return { reason: 'LimitsUnavailable', message };
+    return { reason: error.message.includes('isolation') ? 'IsolationUnavailable' : 'RuntimeExecute', message };
   }
   if (isGrpcError(error, 'NOT_FOUND')) {
     return { reason: 'ExecutionLost', message: RunMessage.executionLost };

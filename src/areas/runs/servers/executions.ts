@@ -1,8 +1,9 @@
 import { ARTIFACTS_VARIABLE, OUTPUTS_VARIABLE } from '../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { OUT_OF_MEMORY } from '../protocol/error-texts.ts';
 import { ExecutionState } from '../protocol/generated/executor_pb.js';
 import { programOf, type Language } from './language.ts';
-import type { LaunchedProcess, Launcher } from './launcher.ts';
+import type { LaunchedProcess, Launcher, ProcessEnd } from './launcher.ts';
 import { RetainedOutput } from './retained-output.ts';
 
 export interface ExecutionRequest {
@@ -169,14 +170,14 @@ export class Executions {
   async #end(execution: Execution, process: LaunchedProcess, timeoutMs: number): Promise<void> {
     const timer = timeoutMs > 0 ? this.#options.clock.setTimer(timeoutMs, () => void this.#stop(execution, 'timeout')) : undefined;
     try {
-      const { exitCode, signal } = await process.ended;
+      const end = await process.ended;
+      const { exitCode, signal } = end;
       if (execution.stopping !== undefined) {
         this.#finish(execution, { state: ExecutionState.FAILED, exitCode: -1, errorMessage: execution.stopping });
       } else if (exitCode === 0 && signal === undefined) {
         this.#finish(execution, { state: ExecutionState.SUCCEEDED, exitCode: 0, errorMessage: '' });
       } else {
-        const errorMessage = signal === undefined ? `exit status ${exitCode}` : `signal: ${signal}`;
-        this.#finish(execution, { state: ExecutionState.FAILED, exitCode, errorMessage });
+        this.#finish(execution, { state: ExecutionState.FAILED, exitCode, errorMessage: failureOf(end) });
       }
     } catch (error) {
       this.#finish(execution, { state: ExecutionState.FAILED, exitCode: -1, errorMessage: startFailure(error) });
@@ -213,6 +214,11 @@ function newExecution(id: string): Execution {
 
 function isOver({ state }: ExecutionStatus): boolean {
   return state === ExecutionState.SUCCEEDED || state === ExecutionState.FAILED;
+}
+
+function failureOf({ exitCode, signal, ranOutOfMemory }: ProcessEnd): string {
+  const end = signal === undefined ? `exit status ${exitCode}` : `signal: ${signal}`;
+  return ranOutOfMemory ? `${OUT_OF_MEMORY} (${end})` : end;
 }
 
 function startFailure(error: unknown): string {

@@ -10,13 +10,20 @@ export interface Launch {
   network: boolean;
 }
 
+export interface ProcessEnd {
+  exitCode: number;
+  signal?: NodeJS.Signals;
+  /** The kernel killed something of it, because it took more memory than it may. */
+  ranOutOfMemory?: boolean;
+}
+
 /** A process that runs, or has run, an execution and everything it started. */
 export interface LaunchedProcess {
   warm: boolean;
   stdout: Readable;
   stderr: Readable;
   /** Of the main process; what it started in its process group is gone by then. Rejects when it could not be started at all. */
-  ended: Promise<{ exitCode: number; signal?: NodeJS.Signals }>;
+  ended: Promise<ProcessEnd>;
   /** To the whole process group. */
   signal(signal: NodeJS.Signals): void;
 }

@@ -32,7 +32,11 @@ export interface ProcessLauncherOptions {
   clock: Clock;
 }
 
-export type OpenedLauncher = { launcher: Launcher; limits: string } | { unavailable: string };
+export type OpenedLauncher =
+  | { launcher: Launcher; limits: string }
+  | { unavailable: string }
+  /** There would be sandboxes, but not with the limits that were asked for. */
+  | { limitsUnavailable: string };
 
 /** Of the filter, in every process that becomes a sandbox. */
 const FILTER_DESCRIPTOR = 4;
@@ -53,6 +57,8 @@ export async function openProcessLauncher(options: ProcessLauncherOptions): Prom
     return { unavailable: `the folder of the Runs cannot be used: ${error instanceof Error ? error.message : String(error)}` };
   }
   const found = await findRunCgroups(options.limits, options.clock, tools.users !== undefined);
+  const isLimited = options.limits.memoryBytes !== undefined || options.limits.cpuMillis !== undefined;
+  if ('missing' in found && isLimited) return { limitsUnavailable: found.missing };
   const cgroups = 'cgroups' in found ? found.cgroups : undefined;
   const launcher = new ProcessLauncher(options, { tools, folders, cgroups, system });
   const problem = await launcher.probe();
@@ -218,7 +224,8 @@ class ProcessLauncher implements Launcher {
         throw error;
       }
       try {
-        return { exitCode: await closed };
+        const exitCode = await closed;
+        return { exitCode, ranOutOfMemory: exitCode !== 0 && worker.cgroup?.ranOutOfMemory() === true };
       } finally {
         await folders.giveBack(name, slotFolder);
         if (worker.cgroup !== undefined) this.#means.cgroups?.giveBack(worker.cgroup);

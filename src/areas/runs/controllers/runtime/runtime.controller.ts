@@ -92,8 +92,10 @@ function needsPods(deployment: Json): boolean {
 
 /** Its Runs have nothing to wait for. */
 function isHopeless({ status }: Runtime): boolean {
-  const { InterpreterAvailable, IsolationAvailable } = RuntimeCondition;
-  return [InterpreterAvailable, IsolationAvailable].some((type) => findCondition(status?.conditions, type)?.status === 'False');
+  const { InterpreterAvailable, IsolationAvailable, LimitsAvailable } = RuntimeCondition;
+  return [InterpreterAvailable, IsolationAvailable, LimitsAvailable].some(
+    (type) => findCondition(status?.conditions, type)?.status === 'False',
+  );
 }
 
 function isOlder(run: Run, runtime: Runtime): boolean {

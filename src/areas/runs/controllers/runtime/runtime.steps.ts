@@ -1,14 +1,15 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
+import { RuntimeCondition } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import type { Runtime } from '../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { setCondition } from '../../../../kube/conditions.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
-import { done, waiting } from '../../../../runtime/steps/outcome.ts';
+import { done, stalled, waiting } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import type { Failure } from '../../model/transitions.ts';
 import { deploymentName, roleBindingName, RUNTIMED_ROLE, serviceAccountOf } from './model/names.ts';
 import { RUNTIMED_RULES } from './runtimed-rules.ts';
 import { capabilitiesOf, complaintOf, hopelessReason } from './model/pod-reports.ts';
-import { ownerOf, runtimeDeployment, type RuntimeSettings } from './model/runtime-deployment.ts';
+import { limitsRefusal, ownerOf, runtimeDeployment, type RuntimeSettings } from './model/runtime-deployment.ts';
 
 export interface RuntimePorts {
   /** Writes the object as ours, unless it is already so. */
@@ -101,11 +102,22 @@ function disruptionBudgeted({ apply }: RuntimePorts): Step<Runtime> {
   };
 }
 
-function deployed({ apply, replicas, settings }: RuntimePorts): Step<Runtime> {
+function deployed({ apply, replicas, failWaiting, settings }: RuntimePorts): Step<Runtime> {
   return {
     name: 'Deployed',
-    async run(runtime) {
+    async run(runtime, { now }) {
       const wanted = replicas(runtime);
+      const message = limitsRefusal(runtime);
+      if (message !== undefined) {
+        // Nothing runs without the limits that were asked for.
+        await apply(runtimeDeployment(runtime, 0, settings));
+        const conditions = runtime.status?.conditions ?? [];
+        runtime.status = { ...runtime.status, conditions };
+        const reason = 'LimitsUnavailable';
+        setCondition(conditions, { type: RuntimeCondition.LimitsAvailable, status: 'False', reason, message }, new Date(now()));
+        await failWaiting(runtime, 'all', { reason, message });
+        return stalled(reason, message);
+      }
       await apply(runtimeDeployment(runtime, wanted.replicas, settings));
       runtime.status = { ...runtime.status, queuedRuns: wanted.queued, activeRuns: wanted.active };
       return done();
@@ -120,7 +132,8 @@ function available(ports: RuntimePorts): Step<Runtime> {
       const { name, namespace } = runtime.metadata;
       const status = ports.deployment(namespace!, deploymentName(name!))?.status ?? {};
       const ready: number = status.readyReplicas ?? 0;
-      const conditions = runtime.status?.conditions ?? [];
+      const isStale = (type: string) => type === RuntimeCondition.LimitsAvailable && runtime.spec.limits === undefined;
+      const conditions = (runtime.status?.conditions ?? []).filter(({ type }) => !isStale(type));
       runtime.status = { ...runtime.status, conditions, replicas: status.replicas ?? 0, readyReplicas: ready };
       const pods = ports.pods(runtime);
       for (const capability of capabilitiesOf(runtime, pods, ports.settings)) setCondition(conditions, capability, new Date(now()));

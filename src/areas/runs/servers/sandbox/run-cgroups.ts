@@ -27,6 +27,8 @@ export interface RunCgroup {
   name: string;
   /** A process that writes its number to them is in it. */
   files: string[];
+  /** Whether the kernel has killed a process in it, since it was taken, because there was not enough memory. */
+  ranOutOfMemory(): boolean;
 }
 
 const ROOT = '/sys/fs/cgroup';
@@ -64,7 +66,8 @@ async function v1Cgroups(limits: RunLimits, clock: Clock): Promise<RunCgroups> {
     folders.set(controller, folder);
   }
   const memory = limits.memoryBytes ?? partOf(readFileSync(join(folders.get('memory')!, 'memory.limit_in_bytes'), 'utf8'));
-  return cgroupsIn([...folders.values()], clock, (name) => {
+  const killsIn = (name: string) => killsOf(join(folders.get('memory')!, name, 'memory.oom_control'));
+  return cgroupsIn([...folders.values()], clock, killsIn, (name) => {
     const at = (controller: string) => join(folders.get(controller)!, name);
     if (memory !== undefined) writeFileSync(join(at('memory'), 'memory.limit_in_bytes'), String(memory));
     writeFileSync(join(at('pids'), 'pids.max'), String(limits.processes));
@@ -84,7 +87,8 @@ async function unifiedCgroups(limits: RunLimits, clock: Clock): Promise<RunCgrou
   writeFileSync(join(folder, 'cgroup.subtree_control'), '+memory +pids +cpu');
   const max = join(folder, 'memory.max');
   const memory = limits.memoryBytes ?? (existsSync(max) ? partOf(readFileSync(max, 'utf8')) : undefined);
-  return cgroupsIn([folder], clock, (name) => {
+  const killsIn = (name: string) => killsOf(join(folder, name, 'memory.events'));
+  return cgroupsIn([folder], clock, killsIn, (name) => {
     const at = join(folder, name);
     if (memory !== undefined) writeFileSync(join(at, 'memory.max'), String(memory));
     writeFileSync(join(at, 'pids.max'), String(limits.processes));
@@ -107,8 +111,17 @@ function removeStale(folder: string): void {
   }
 }
 
-function cgroupsIn(folders: string[], clock: Clock, limit: (name: string) => void): RunCgroups {
-  const free: RunCgroup[] = [];
+/** How often the kernel has killed for want of memory, as both versions count it. */
+function killsOf(file: string): number {
+  try {
+    return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function cgroupsIn(folders: string[], clock: Clock, killsIn: (name: string) => number, limit: (name: string) => void): RunCgroups {
+  const free: string[] = [];
   let made = 0;
   const removeOne = async (folder: string, tries = REMOVE_TRIES): Promise<void> => {
     const error = await rmdir(folder).catch((reason: NodeJS.ErrnoException) => reason);
@@ -117,18 +130,23 @@ function cgroupsIn(folders: string[], clock: Clock, limit: (name: string) => voi
     await removeOne(folder, tries - 1);
   };
   for (const folder of folders) removeStale(folder);
+  const make = (): string => {
+    const name = nameOf(made++);
+    for (const folder of folders) mkdirSync(join(folder, name), { recursive: true });
+    limit(name);
+    return name;
+  };
   return {
     take() {
-      const used = free.pop();
-      if (used !== undefined) return used;
-      const name = nameOf(made++);
-      for (const folder of folders) mkdirSync(join(folder, name), { recursive: true });
-      limit(name);
-      return { name, files: folders.map((folder) => join(folder, name, 'cgroup.procs')) };
+      const name = free.pop() ?? make();
+      // Those of Runs before are counted, too.
+      const before = killsIn(name);
+      const files = folders.map((folder) => join(folder, name, 'cgroup.procs'));
+      return { name, files, ranOutOfMemory: () => killsIn(name) > before };
     },
-    giveBack: (cgroup) => void free.push(cgroup),
+    giveBack: ({ name }) => void free.push(name),
     async close() {
-      await Promise.all(free.splice(0).flatMap(({ name }) => folders.map((folder) => removeOne(join(folder, name)))));
+      await Promise.all(free.splice(0).flatMap((name) => folders.map((folder) => removeOne(join(folder, name)))));
     },
   };
 }

@@ -70,6 +70,13 @@ describe('capabilitiesOf', () => {
     expect(told(NO_BOX)).toEqual(['IsolationAvailable=False/IsolationUnavailable']);
   });
 
+  it('has limits only where there are some', () => {
+    const limited = { ...RUNTIME, spec: { ...RUNTIME.spec, limits: { memory: '64Mi' } } };
+    expect(capabilitiesOf(limited, [WELL]).at(-1)).toMatchObject({ type: 'LimitsAvailable', status: 'True' });
+    const refused = capabilitiesOf(limited, [saying('False', 'LimitsUnavailable', 'limits need root')]);
+    expect(refused).toEqual([{ type: 'LimitsAvailable', status: 'False', reason: 'LimitsUnavailable', message: 'limits need root' }]);
+  });
+
   it('says why a Runtime that comes with the engine gets less than it could', () => {
     const builtIn = {
       ...RUNTIME,

@@ -29,7 +29,7 @@ export function complaintOf(pods: readonly KubeObject[]): Complaint | undefined 
 /** What is missing on the machine comes no sooner by waiting: Runs that wait for it fail with this reason. */
 export function hopelessReason(complaint: Complaint): FailureReason | undefined {
   const { reason } = complaint;
-  return reason === 'InterpreterMissing' || reason === 'IsolationUnavailable' ? reason : undefined;
+  return reason === 'InterpreterMissing' || reason === 'IsolationUnavailable' || reason === 'LimitsUnavailable' ? reason : undefined;
 }
 
 type Capability = Omit<Condition, 'lastTransitionTime'>;
@@ -49,6 +49,9 @@ export function capabilitiesOf(
   return [
     ...capability(reports, RuntimeCondition.InterpreterAvailable, 'InterpreterMissing', 'programs can be started'),
     ...capability(reports, RuntimeCondition.IsolationAvailable, 'IsolationUnavailable', `Runs get isolation "${isolation}"${instead}`),
+    ...(runtime.spec.limits === undefined
+      ? []
+      : capability(reports, RuntimeCondition.LimitsAvailable, 'LimitsUnavailable', 'each Run is held to the limits')),
   ];
 }
 

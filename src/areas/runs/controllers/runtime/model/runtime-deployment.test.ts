@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Runtime, RuntimeSpec } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Json } from '../../../../../kube/object.ts';
 import { roleBindingName } from './names.ts';
-import { isolationOf, runtimeDeployment, type RuntimeSettings } from './runtime-deployment.ts';
+import { isolationOf, limitsRefusal, runtimeDeployment, type RuntimeSettings } from './runtime-deployment.ts';
 
 function deploymentOf(spec: Partial<RuntimeSpec> = {}, container: Json = {}, settings: Partial<RuntimeSettings> = {}) {
   const runtime: Runtime = {
@@ -84,6 +84,29 @@ describe('runtimeDeployment', () => {
     expect((runtime.securityContext.capabilities.add ?? []).includes('SYS_ADMIN')).toBe(privileged);
     expect(runtime.securityContext.capabilities.drop).toEqual(['ALL']);
     expect(runtimed.securityContext).toMatchObject({ runAsNonRoot: true, allowPrivilegeEscalation: false });
+  });
+
+  it('tells our server the limits of each Run', () => {
+    const [runtime] = containersOf(deploymentOf({ isolation: 'process', limits: { memory: '64Mi', cpu: '1.5', pids: 40 } }, OURS));
+    expect(runtime.args.slice(2)).toEqual(['--run-memory', String(64 << 20), '--run-cpu', '1500', '--run-processes', '40']);
+  });
+
+  it.each<[string, Partial<RuntimeSpec>, string, string | undefined]>([
+    ['limits, for our server', { limits: { memory: '1Gi' } }, 'tenantry.dev/runtime-bash', undefined],
+    ['none', {}, 'example/bash', undefined],
+    ['limits, for one that does not know them', { limits: { pids: 3 } }, 'example/bash', 'this one is "example/bash"'],
+  ])('limitsRefusal of %s', (_name, spec, image, expected) => {
+    const runtime = { metadata: {}, spec: { template: { spec: { containers: [{ image }] } }, ...spec } } as unknown as Runtime;
+    const refusal = limitsRefusal(runtime);
+    if (expected === undefined) expect(refusal).toBeUndefined();
+    else expect(refusal).toContain(expected);
+  });
+
+  it('tells runtimed where traces go', () => {
+    const [runtime, runtimed] = containersOf(deploymentOf({}, OURS, { tracesUrl: 'http://c/v1/traces' }));
+    expect(runtimed.env).toContainEqual({ name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', value: 'http://c/v1/traces' });
+    expect(JSON.stringify(runtime.env)).not.toContain('OTEL');
+    expect(JSON.stringify(deploymentOf())).not.toContain('OTEL');
   });
 
   it('needs no rights to make sandboxes on a node of a plain user', () => {

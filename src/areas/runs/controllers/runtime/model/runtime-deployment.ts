@@ -11,6 +11,7 @@ import {
 } from '../../../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { Runtime } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Json } from '../../../../../kube/object.ts';
+import { Quantity } from '../../../../../kube/quantity.ts';
 import { BUILT_IN_LABEL } from '../../../built-in-runtimes.ts';
 import { artifactAccess, runtimedStoreArguments } from './artifact-access.ts';
 import { deploymentName, serviceAccountOf } from './names.ts';
@@ -178,7 +179,24 @@ function ownArguments({ spec }: Runtime, author: Json, isolation: 'shared' | 'pr
     ...(spec.warmWorkers === undefined ? [] : ['--warm-workers', String(spec.warmWorkers)]),
     ...(isolation === undefined ? [] : ['--isolation', isolation]),
     ...(isolation === 'process' && spec.network === 'Pod' ? ['--network'] : []),
+    ...limitArguments(spec.limits),
   ];
+}
+
+function limitArguments(limits: Runtime['spec']['limits']): string[] {
+  const { memory, cpu, pids } = limits ?? {};
+  return [
+    ...(memory === undefined ? [] : ['--run-memory', String(Quantity.parse(memory).value())]),
+    ...(cpu === undefined ? [] : ['--run-cpu', String(Quantity.parse(cpu).milliValue())]),
+    ...(pids === undefined ? [] : ['--run-processes', String(pids)]),
+  ];
+}
+
+/** Why the limits of a Runtime cannot be given, whatever the machine: undefined when there are none, or they can. */
+export function limitsRefusal({ spec }: Runtime): string | undefined {
+  const [author] = spec.template.spec.containers;
+  if (spec.limits === undefined || isOurs(author)) return undefined;
+  return `limits per Run are known to the images tenantry.dev/runtime-... only, and this one is "${author.image}"; give its server limits of its own`;
 }
 
 function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../kube/object.ts';
+import { ownerRoles } from './tenant/model/owner-objects.ts';
 
 /** Who the controllers of the area are, on the embedded engine as on a cluster. */
 export const TENANCY_USER = 'system:serviceaccount:tenantry-system:tenantry-tenancy';
@@ -18,6 +19,7 @@ export function tenancyRights(): KubeObject[] {
     { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, roleRef: roleRef(name), subjects: [account(user)] },
   ];
   return [
+    ...ownerRoles(),
     ...grant('tenantry:tenancy', 'tenantry-tenancy', [
       { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
       { nonResourceURLs: ['*'], verbs: ['get'] },

@@ -4,6 +4,8 @@ export const TenantCondition = {
   NamespacesReady: 'NamespacesReady',
   OwnersBound: 'OwnersBound',
   QuotaSet: 'QuotaSet',
+  /** What every namespace of the tenant gets is copied down the tree. */
+  PropagationOn: 'PropagationOn',
   LimitsSet: 'LimitsSet',
   NetworkIsolated: 'NetworkIsolated',
   /** The workloads run, or are scaled to zero, as the Tenant says. */

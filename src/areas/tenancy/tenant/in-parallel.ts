@@ -1,0 +1,19 @@
+/** Writes under way at once for one tenant: enough to fill a connection, too few to crowd others out. */
+const AT_ONCE = 32;
+
+/** Does all of it, a bounded number at a time; the first failure ends it and is thrown. */
+export async function inParallel<T>(items: Iterable<T>, work: (item: T) => Promise<unknown>): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    for (let next = iterator.next(); !next.done && !failed; next = iterator.next()) {
+      try {
+        await work(next.value);
+      } catch (error) {
+        failed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}

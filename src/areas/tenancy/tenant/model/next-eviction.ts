@@ -1,0 +1,41 @@
+import type { PlanFacts, PodFact, TenantPlan, WorkloadMove } from '../../../../api/tenantry.dev/v1alpha1/plan.ts';
+
+/** How long a Pod that took the place of a moved one may take to become ready before the move goes on without it. */
+export const REPLACEMENT_MS = 5 * 60_000;
+
+export interface EvictionChoice {
+  /** Workloads whose next Pod may go, in order. The first that its disruption budget lets go is the one. */
+  candidates: { workload: WorkloadMove; pod: PodFact }[];
+  /** What the move waits for before the next Pod goes. */
+  waitsFor?: { workload: WorkloadMove; why: string };
+}
+
+/**
+ * One workload at a time, one Pod of it at a time: the next goes when the one before has its successor ready. What others have on the
+ * tenant's nodes goes first. Pods that nothing makes again are left to their owners.
+ */
+export function nextEviction(plan: TenantPlan, facts: PlanFacts, now: number): EvictionChoice {
+  const candidates: EvictionChoice['candidates'] = [];
+  for (const workload of [...plan.displaced, ...plan.moves]) {
+    if (workload.kind === 'Pod') continue;
+    const why = unfinished(workload, facts, now);
+    if (why !== undefined) return { candidates: [], waitsFor: { workload, why } };
+    candidates.push({ workload, pod: workload.pods.find((pod) => !pod.ready) ?? workload.pods[0] });
+  }
+  return { candidates };
+}
+
+function unfinished({ namespace, kind, name, pods }: WorkloadMove, facts: PlanFacts, now: number): string | undefined {
+  if (pods.some(({ terminating }) => terminating)) return 'a Pod of it is ending';
+  const leaving = new Set(pods);
+  const starting = facts.pods.some(
+    (pod) =>
+      pod.namespace === namespace &&
+      pod.controller?.kind === kind &&
+      pod.controller.name === name &&
+      !leaving.has(pod) &&
+      !pod.ready &&
+      now - pod.createdAt < REPLACEMENT_MS,
+  );
+  return starting ? 'a Pod that takes over is starting' : undefined;
+}

@@ -7,6 +7,7 @@ import { hierarchyController } from './hierarchy/hierarchy.controller.ts';
 import { configurationStatusController } from './propagation/configuration-status.controller.ts';
 import { followConfiguration } from './propagation/follow-configuration.ts';
 import { propagationController } from './propagation/propagation.controller.ts';
+import { webhookRulesController } from './propagation/webhook-rules.controller.ts';
 import type { TenancyEnvironment, TenancyStart } from './tenancy-environment.ts';
 
 export interface RunningTenancy {
@@ -38,6 +39,7 @@ export function startTenancyControllers(environment: TenancyEnvironment): Runnin
     anchorController(environment),
     propagationController(environment),
     configurationStatusController(environment),
+    webhookRulesController(environment),
   ];
   for (const controller of controllers) controller.start();
   return {

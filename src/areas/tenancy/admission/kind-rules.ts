@@ -1,8 +1,9 @@
 import { ANCHOR_RULE, HIERARCHY_RULE } from './hierarchy/hierarchy-rules.ts';
+import { CONFIGURATION_RULE } from './objects/objects-rules.ts';
 import type { WebhookRule } from './webhook-rules.ts';
 
 /**
  * The rules on our own kinds. They are registered with the kinds themselves; on the embedded engine the first one that is asked starts
  * the area, so this file loads nothing of it.
  */
-export const KIND_RULES: readonly WebhookRule[] = [ANCHOR_RULE, HIERARCHY_RULE];
+export const KIND_RULES: readonly WebhookRule[] = [ANCHOR_RULE, HIERARCHY_RULE, CONFIGURATION_RULE];

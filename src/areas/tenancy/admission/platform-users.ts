@@ -18,6 +18,11 @@ export function isPlatform({ username = '', groups = [] }: UserInfo): boolean {
   return PLATFORM_USERS.has(username) || groups.some((group) => PLATFORM_GROUPS.has(group));
 }
 
+/** The controllers of this area and those that run beside them: the rules of the tree are theirs to keep, not to obey. */
+export function isOwnController({ groups = [] }: UserInfo): boolean {
+  return groups.includes('system:serviceaccounts:tenantry-system');
+}
+
 /** The namespace of a service account, by its user name. */
 export function serviceAccountNamespace({ username = '' }: UserInfo): string | undefined {
   const match = /^system:serviceaccount:([^:]+):[^:]+$/.exec(username);

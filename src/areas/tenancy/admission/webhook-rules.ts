@@ -3,6 +3,9 @@ import type { KubeObject } from '../../../kube/object.ts';
 /** Where the webhooks are registered to live. On the embedded engine it is a name for functions of the same process. */
 export const ADMISSION_SERVICE = { namespace: 'tenantry-system', name: 'tenantry-admission' };
 
+/** The configurations that hold TREE_RULES. */
+export const TREE_WEBHOOKS = 'tenantry-tree';
+
 /** One rule of admission: what it looks at. What it decides is its handler, found by its path. */
 export interface WebhookRule {
   /** Quoted in every refusal: `admission webhook "<name>" denied the request`. */

@@ -12,10 +12,20 @@ import {
 import { movedOverwrites } from './hierarchy/moved-overwrites.ts';
 import { namespaceHandler } from './hierarchy/namespace-handler.ts';
 import { namespaceLabelHandler } from './hierarchy/namespace-label-handler.ts';
+import { configurationHandler } from './objects/configuration.ts';
+import { CONFIGURATION_RULE, OBJECTS_RULE, PLATFORM_COPIES_RULE } from './objects/objects-rules.ts';
+import { objectsHandler } from './objects/objects.ts';
+import { platformCopiesHandler } from './objects/platform-copies.ts';
 import type { WebhookRule } from './webhook-rules.ts';
 
 /** The rules on everything else, registered once there is a tree to keep them for. */
-export const TREE_RULES: readonly WebhookRule[] = [NAMESPACE_RULE, NAMESPACE_SUBRESOURCE_RULE, NAMESPACE_LABEL_RULE];
+export const TREE_RULES: readonly WebhookRule[] = [
+  NAMESPACE_RULE,
+  NAMESPACE_SUBRESOURCE_RULE,
+  NAMESPACE_LABEL_RULE,
+  OBJECTS_RULE,
+  PLATFORM_COPIES_RULE,
+];
 
 /** What decides, by path. */
 export function admissionHandlers(environment: TenancyEnvironment): Record<string, AdmissionHandler> {
@@ -25,5 +35,8 @@ export function admissionHandlers(environment: TenancyEnvironment): Record<strin
     [HIERARCHY_RULE.path]: hierarchyHandler({ forest, client, overwrittenByMove: movedOverwrites(forest, types) }),
     [NAMESPACE_RULE.path]: namespaceHandler(environment),
     [NAMESPACE_LABEL_RULE.path]: namespaceLabelHandler(environment),
+    [CONFIGURATION_RULE.path]: configurationHandler(environment),
+    [OBJECTS_RULE.path]: objectsHandler(environment),
+    [PLATFORM_COPIES_RULE.path]: platformCopiesHandler,
   };
 }

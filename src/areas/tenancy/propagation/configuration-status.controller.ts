@@ -54,7 +54,7 @@ export function configurationStatusController(environment: TenancyEnvironment): 
   async function namespacesWithConditions() {
     const found: { name: string; conditions: readonly TreeCondition[] }[] = [];
     let handled = 0;
-    for (const name of [...forest.names()]) {
+    for (const name of forest.names()) {
       const conditions = forest.get(name)?.conditions ?? [];
       if (conditions.length > 0) found.push({ name, conditions });
       if (++handled % NAMESPACES_PER_TURN === 0) await nextTurn();

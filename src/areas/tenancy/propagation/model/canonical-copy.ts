@@ -10,9 +10,14 @@ export function isCopy({ metadata }: KubeObject): boolean {
   return metadata.labels?.[INHERITED_FROM] !== undefined;
 }
 
-/** What a copy and its source have in common: everything but status and metadata, and of those name, labels and annotations. */
-export function sameContent(a: KubeObject, b: KubeObject): boolean {
-  return sameFields(a, b) && deepEqual(ownEntries(a.metadata.labels), ownEntries(b.metadata.labels)) && sameAnnotations(a, b);
+/** Nothing has changed that anybody but the tree may write: status and the bookkeeping of metadata left aside. */
+export function sameButStatus(before: KubeObject, after: KubeObject): boolean {
+  const same = (a: Entries = {}, b: Entries = {}): boolean => deepEqual(a, b);
+  return (
+    sameFields(before, after) &&
+    same(before.metadata.labels, after.metadata.labels) &&
+    same(before.metadata.annotations, after.metadata.annotations)
+  );
 }
 
 /** Whether a copy says what its source says. */
@@ -27,12 +32,7 @@ export function isInSync(copy: KubeObject, source: KubeObject, settings: Propaga
 
 /** Nothing that decides about copies has changed between two states of a source. */
 export function sameForCopies(before: KubeObject, after: KubeObject): boolean {
-  return (
-    sameFields(before, after) &&
-    deepEqual(before.metadata.labels, after.metadata.labels) &&
-    deepEqual(before.metadata.annotations, after.metadata.annotations) &&
-    (before.metadata.finalizers?.length ?? 0) === (after.metadata.finalizers?.length ?? 0)
-  );
+  return sameButStatus(before, after) && !before.metadata.finalizers?.length === !after.metadata.finalizers?.length;
 }
 
 /**
@@ -56,10 +56,6 @@ function copiedLabels({ metadata }: KubeObject, { unpropagatedLabels }: Propagat
 
 function copiedAnnotations({ metadata }: KubeObject, { unpropagatedAnnotations }: PropagationSettings): Entries {
   return ownEntries(metadata.annotations, unpropagatedAnnotations);
-}
-
-function sameAnnotations(a: KubeObject, b: KubeObject): boolean {
-  return deepEqual(ownEntries(a.metadata.annotations), ownEntries(b.metadata.annotations));
 }
 
 /** Without those of the tree itself, which speak of one object only. */

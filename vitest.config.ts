@@ -7,5 +7,6 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,
+    hookTimeout: 60_000,
   },
 });

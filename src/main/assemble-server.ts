@@ -1,6 +1,7 @@
 import { catalogTypes } from '../engine/apiserver/admission/catalog-ports.ts';
 import { compileCelExpression } from '../engine/apiserver/admission/policy/cel-expression.ts';
 import { keepPolicyStatus } from '../engine/apiserver/admission/policy/policy-status.ts';
+import type { WiderQuota } from '../engine/apiserver/admission/quota/resource-quota.ts';
 import { serverAdmission } from '../engine/apiserver/admission/server-admission.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import { serviceTargets } from '../engine/apiserver/admission/webhook/service-targets.ts';
@@ -55,10 +56,21 @@ export interface AssemblyOptions {
   keyFolder: string;
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
+  widerQuota?: () => WiderQuota | undefined;
 }
 
 /** Everything an API server is made of, wired together. Nothing is started and nothing is written yet. */
-export function assembleServer({ version, url, log, pki, store, auditPath, keyFolder, inProcess }: AssemblyOptions): AssembledServer {
+export function assembleServer({
+  version,
+  url,
+  log,
+  pki,
+  store,
+  auditPath,
+  keyFolder,
+  inProcess,
+  widerQuota,
+}: AssemblyOptions): AssembledServer {
   const services = new ServiceAllocator();
   const foundation = createFoundation(store, ownResources(services));
   const { objects, core } = foundation;
@@ -97,6 +109,7 @@ export function assembleServer({ version, url, log, pki, store, auditPath, keyFo
     organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
     extra: [escalationPrevention(authorizer)],
     inProcess,
+    widerQuota,
     onError,
   });
   const nodeIdentity = () => ({

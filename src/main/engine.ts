@@ -90,7 +90,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   try {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
-    const tenancy = options.areas && new TenancyOnDemand(log);
+    const tenancy = options.areas && new TenancyOnDemand(log, store.count('hnc.x-k8s.io/') > 0);
     const assembled = assembleServer({
       version: options.version,
       url: `https://${options.address}:${options.port}`,
@@ -100,6 +100,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       auditPath,
       keyFolder: join(data, 'pki'),
       inProcess: (service) => tenancy?.reviewHandler(service),
+      widerQuota: () => tenancy?.quotaGuard,
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(

@@ -3,6 +3,7 @@ import { ADMISSION_SERVICE, webhookConfigurations } from '../areas/tenancy/admis
 import { TENANCY_USER } from '../areas/tenancy/tenancy-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
+import type { WiderQuota } from '../engine/apiserver/admission/quota/resource-quota.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -11,19 +12,34 @@ import { answerReview, type AdmissionHandler } from '../runtime/admission/review
 
 type ClientAs = (user: { name: string; groups: string[] }) => Client;
 
+interface Connection {
+  clientAs: ClientAs;
+  metrics: MetricsRegistry;
+}
+
 /** The tenancy area within the engine: it starts with the first object of the tree, or the first question that admission has about one. */
 export class TenancyOnDemand {
   readonly #log: Log;
-  #connection: { clientAs: ClientAs; metrics: MetricsRegistry } | undefined;
+  #connect!: (connection: Connection) => void;
+  /** Requests may come before the engine's own clients are there. */
+  readonly #connection = new Promise<Connection>((resolve) => (this.#connect = resolve));
   #open: Promise<Opened> | undefined;
+  #guard: WiderQuota | undefined;
 
-  constructor(log: Log) {
+  /** `hasTree`: there are objects of a tree already, so its quotas hold before anything else is admitted. */
+  constructor(log: Log, hasTree: boolean) {
     this.#log = log;
+    if (hasTree) this.#guard = this.#guardToCome();
+  }
+
+  /** The quotas of the tree, for the API server to ask in the same turn. */
+  get quotaGuard(): WiderQuota | undefined {
+    return this.#guard;
   }
 
   /** For the list of things that start when there is something to do for them. */
   onDemand(clientAs: ClientAs, metrics: MetricsRegistry): OnDemand {
-    this.#connection = { clientAs, metrics };
+    this.#connect({ clientAs, metrics });
     return {
       resources: ['tenantry.dev/tenants', ...HNC_RESOURCES],
       load: async () => {
@@ -52,12 +68,29 @@ export class TenancyOnDemand {
   }
 
   async #load(): Promise<Opened> {
-    const { openTenancy, startTenancyAdmission } = await import('../areas/tenancy/start-tenancy.ts');
+    const [{ openTenancy, startTenancyAdmission }, { QuotaGuard }] = await Promise.all([
+      import('../areas/tenancy/start-tenancy.ts'),
+      import('../areas/tenancy/quota/quota-guard.ts'),
+    ]);
     const groups = ['system:serviceaccounts', 'system:serviceaccounts:tenantry-system', 'system:authenticated'];
-    const { clientAs, metrics } = this.#connection!;
+    const { clientAs, metrics } = await this.#connection;
     const client = clientAs({ name: TENANCY_USER, groups });
     const environment = await openTenancy({ client, clock: realClock, log: this.#log, metrics });
-    return { environment, handlers: await startTenancyAdmission(environment) };
+    const handlers = await startTenancyAdmission(environment);
+    this.#guard = new QuotaGuard(environment.quotas, environment.forest);
+    return { environment, handlers };
+  }
+
+  /** Until the area is there every counted write waits for it. */
+  #guardToCome(): WiderQuota {
+    return {
+      refusal: () => undefined,
+      charged: () => {},
+      ready: async (namespace) => {
+        await this.#opened();
+        await this.#guard!.ready(namespace);
+      },
+    };
   }
 
   async #start(): Promise<RunningTenancy> {

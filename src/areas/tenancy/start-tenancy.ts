@@ -4,10 +4,14 @@ import { admissionHandlers } from './admission/webhooks.ts';
 import { followForest } from './forest/follow-forest.ts';
 import { anchorController } from './hierarchy/anchor.controller.ts';
 import { hierarchyController } from './hierarchy/hierarchy.controller.ts';
+import { namespaceQuotaController } from './quota/namespace-quota.controller.ts';
+import { quotaStatusController } from './quota/quota-status.controller.ts';
+import { TreeQuotas } from './quota/tree-quotas.ts';
 import { configurationStatusController } from './propagation/configuration-status.controller.ts';
 import { followConfiguration } from './propagation/follow-configuration.ts';
 import { propagationController } from './propagation/propagation.controller.ts';
 import { webhookRulesController } from './propagation/webhook-rules.controller.ts';
+import { tenantController } from './tenant/tenant.controller.ts';
 import type { TenancyEnvironment, TenancyStart } from './tenancy-environment.ts';
 
 export interface RunningTenancy {
@@ -18,6 +22,7 @@ export interface RunningTenancy {
 export async function openTenancy(options: TenancyStart): Promise<TenancyEnvironment & RunningTenancy> {
   const informers = new SharedInformers({ client: options.client, log: options.log });
   const forest = await followForest(informers);
+  const quotas = new TreeQuotas(informers, forest, options.clock);
   const { types, stop } = await followConfiguration({ ...options, informers });
   await informers.whenSynced();
   return {
@@ -25,6 +30,7 @@ export async function openTenancy(options: TenancyStart): Promise<TenancyEnviron
     informers,
     forest,
     types,
+    quotas,
     async stop() {
       await stop();
       await informers.stop();
@@ -37,9 +43,12 @@ export function startTenancyControllers(environment: TenancyEnvironment): Runnin
   const controllers: { start(): unknown; stop(): Promise<void> }[] = [
     hierarchyController(environment),
     anchorController(environment),
+    namespaceQuotaController(environment),
+    quotaStatusController(environment),
     propagationController(environment),
     configurationStatusController(environment),
     webhookRulesController(environment),
+    tenantController(environment),
   ];
   for (const controller of controllers) controller.start();
   return {

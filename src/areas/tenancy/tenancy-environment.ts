@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import type { TreeQuotas } from './quota/tree-quotas.ts';
 import type { Forest } from './forest/forest.ts';
 import type { PropagatedTypes } from './propagation/propagated-types.ts';
 
@@ -21,4 +22,5 @@ export interface TenancyEnvironment extends TenancyStart {
   forest: Forest;
   /** The types of objects that are copied down the tree. */
   types: PropagatedTypes;
+  quotas: TreeQuotas;
 }

@@ -27,7 +27,15 @@ export type AdmissionVerdict =
   /** `object` is what the request's object should become; left out, it stays. */
   | { allowed: true; object?: KubeObject; warnings?: string[]; auditAnnotations?: Record<string, string> }
   /** `code` is 403 unless said otherwise. */
-  | { allowed: false; message: string; reason?: string; code?: number; warnings?: string[]; auditAnnotations?: Record<string, string> };
+  | {
+      allowed: false;
+      message: string;
+      reason?: string;
+      code?: number;
+      details?: Status['details'];
+      warnings?: string[];
+      auditAnnotations?: Record<string, string>;
+    };
 
 /** A decision about one write. Pure: what it needs to know it reads from caches, and it changes nothing. */
 export type AdmissionHandler = (request: AdmissionReviewRequest, signal: AbortSignal) => AdmissionVerdict | Promise<AdmissionVerdict>;
@@ -61,7 +69,7 @@ export async function answerReview(handler: AdmissionHandler, review: unknown, s
     verdict = await handler(request, signal);
   } catch (error) {
     verdict = isStatusError(error)
-      ? { allowed: false, message: error.message, reason: error.reason, code: error.code }
+      ? { allowed: false, message: error.message, reason: error.reason, code: error.code, details: error.status.details }
       : { allowed: false, message: `the admission handler failed: ${errorText(error)}`, reason: 'InternalError', code: 500 };
   }
   return { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response: responseOf(request, verdict) };
@@ -85,7 +93,8 @@ function responseOf(request: AdmissionReviewRequest, verdict: AdmissionVerdict):
   if (verdict.warnings?.length) response.warnings = verdict.warnings;
   if (verdict.auditAnnotations) response.auditAnnotations = verdict.auditAnnotations;
   if (!verdict.allowed) {
-    response.status = { message: verdict.message, reason: verdict.reason ?? 'Forbidden', code: verdict.code ?? 403 };
+    const { message, reason = 'Forbidden', code = 403, details } = verdict;
+    response.status = { message, reason, code, ...(details ? { details } : {}) };
     return response;
   }
   const patch: JsonPatchEntry[] = verdict.object && request.object ? jsonPatchDifference(request.object, verdict.object) : [];

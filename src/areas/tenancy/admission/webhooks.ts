@@ -12,6 +12,9 @@ import {
 import { movedOverwrites } from './hierarchy/moved-overwrites.ts';
 import { namespaceHandler } from './hierarchy/namespace-handler.ts';
 import { namespaceLabelHandler } from './hierarchy/namespace-label-handler.ts';
+import { hierarchicalQuotaHandler } from './quota/hierarchical-quota.ts';
+import { HIERARCHICAL_QUOTA_RULE, QUOTA_STATUS_RULE } from './quota/quota-rules.ts';
+import { quotaStatusHandler } from './quota/quota-status.ts';
 import { configurationHandler } from './objects/configuration.ts';
 import { CONFIGURATION_RULE, OBJECTS_RULE, PLATFORM_COPIES_RULE } from './objects/objects-rules.ts';
 import { objectsHandler } from './objects/objects.ts';
@@ -27,6 +30,9 @@ export const TREE_RULES: readonly WebhookRule[] = [
   PLATFORM_COPIES_RULE,
 ];
 
+/** The rules that stand for what the embedded engine does within itself. */
+export const KUBERNETES_RULES: readonly WebhookRule[] = [QUOTA_STATUS_RULE];
+
 /** What decides, by path. */
 export function admissionHandlers(environment: TenancyEnvironment): Record<string, AdmissionHandler> {
   const { forest, client, types } = environment;
@@ -38,5 +44,7 @@ export function admissionHandlers(environment: TenancyEnvironment): Record<strin
     [CONFIGURATION_RULE.path]: configurationHandler(environment),
     [OBJECTS_RULE.path]: objectsHandler(environment),
     [PLATFORM_COPIES_RULE.path]: platformCopiesHandler,
+    [HIERARCHICAL_QUOTA_RULE.path]: hierarchicalQuotaHandler(environment),
+    [QUOTA_STATUS_RULE.path]: quotaStatusHandler(environment),
   };
 }

@@ -10,7 +10,7 @@ import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { defaultTolerationSeconds, podTopologyLabels, taintNodesByCondition } from './node-defaults.ts';
 import { podSecurity, type PodSecurityOptions } from './pod-security/pod-security.ts';
 import { priority } from './priority.ts';
-import { resourceQuota } from './quota/resource-quota.ts';
+import { resourceQuota, type WiderQuota } from './quota/resource-quota.ts';
 import { runtimeClass } from './runtime-class.ts';
 import { serviceAccount } from './service-account/service-account.ts';
 import { storageObjectInUseProtection } from './storage-protection.ts';
@@ -25,6 +25,8 @@ export interface BuiltInPluginOptions {
   /** The organizations in a PEM certificate request. @throws when it is not one. */
   organizationsOf: (requestPem: string) => string[] | Promise<string[]>;
   podSecurity?: Omit<PodSecurityOptions, 'reader'>;
+  /** Limits of more than one namespace together, once somebody keeps them. */
+  widerQuota?: () => WiderQuota | undefined;
   onError?: (error: unknown) => void;
 }
 
@@ -48,6 +50,6 @@ export function builtInPlugins(options: BuiltInPluginOptions): AdmissionPlugin[]
     certificateSubjectRestriction(options.organizationsOf),
     defaultIngressClass(writer),
     podTopologyLabels(writer),
-    resourceQuota({ writer, now: options.now, onError: options.onError }),
+    resourceQuota({ writer, wider: options.widerQuota, now: options.now, onError: options.onError }),
   ];
 }

@@ -65,10 +65,15 @@ export function exceeded(quota: KubeObject, amounts: ResourceList): string | und
   return `exceeded quota: ${quota.metadata.name}, requested: ${texts[0]}, used: ${texts[1]}, limited: ${texts[2]}`;
 }
 
-/** Writes the charge into a draft of the quota. */
-export function charge(draft: KubeObject, amounts: ResourceList): void {
-  const used = toResourceList(draft.status?.used);
+/** What the namespace uses with the charge. */
+export function usedAfter(quota: KubeObject, amounts: ResourceList): ResourceList {
+  const used = toResourceList(quota.status?.used);
   addTo(used, amounts);
+  return used;
+}
+
+/** Writes what is used into a draft of the quota. */
+export function charge(draft: KubeObject, used: ResourceList): void {
   (draft.status ??= {}).used = fromResourceList(used);
 }
 

@@ -1,0 +1,61 @@
+import { HRQ_LABEL } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { ResourceList } from '../../../kube/resource-list.ts';
+import type { ReadonlyForest } from '../forest/forest.ts';
+import type { TreeQuotas } from './tree-quotas.ts';
+
+/** How long a write waits for the quotas of a namespace that has just come into the tree. */
+const READY_MS = 5000;
+
+/**
+ * The tree's say in what one namespace may use, for an API server in the same process: asked in the turn in which the namespace's own
+ * quota is charged, so that no other charge can come between.
+ */
+export class QuotaGuard {
+  readonly #tree: TreeQuotas;
+  readonly #forest: ReadonlyForest;
+
+  constructor(tree: TreeQuotas, forest: ReadonlyForest) {
+    this.#tree = tree;
+    this.#forest = forest;
+  }
+
+  /** Why the namespace may not use so much; `quota` is its latest state. */
+  refusal(quota: KubeObject, used: ResourceList): string | undefined {
+    if (!countsForTree(quota)) return undefined;
+    const { namespace, name } = quota.metadata;
+    return this.#tree.ledger.excess(namespace!, name!, used)?.message;
+  }
+
+  /** It will use so much, written upon this state of its quota. */
+  charged(quota: KubeObject, used: ResourceList): void {
+    if (countsForTree(quota)) this.#tree.admitted(quota, used);
+  }
+
+  /** Resolves when everything that limits the namespace is counted in it; undefined when it is already so. */
+  ready(namespace: string): Promise<void> | undefined {
+    if (this.#isReady(namespace)) return undefined;
+    return new Promise((resolve) => {
+      const finish = () => {
+        clearTimeout(timer);
+        stop();
+        resolve();
+      };
+      const timer = setTimeout(finish, READY_MS);
+      const stop = this.#tree.onChange((changed) => {
+        if (changed === namespace && this.#isReady(namespace)) finish();
+      });
+    });
+  }
+
+  #isReady(namespace: string): boolean {
+    const limits = this.#tree.ledger.limitsFor(namespace);
+    if (limits.size === 0 || this.#forest.get(namespace)?.terminating) return true;
+    for (const name of limits.keys()) if (this.#tree.counts.find(namespace, name)?.status?.used === undefined) return false;
+    return true;
+  }
+}
+
+function countsForTree({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[HRQ_LABEL] === 'true';
+}

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import type { FailureReason } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import { openInside } from './file-inside.ts';
 
@@ -15,6 +16,8 @@ export type Outputs = { outputs?: Record<string, string> } | { reason: FailureRe
 export async function readOutputs(root: string, names: readonly string[]): Promise<Outputs> {
   let file;
   try {
+    // Most Runs have none, which one look tells.
+    lstatSync([root, ...names].join('/'));
     file = await openInside(root, names);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

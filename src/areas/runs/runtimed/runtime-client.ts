@@ -4,6 +4,7 @@ import {
   Metadata,
   status,
   type Client,
+  type ClientDuplexStream,
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
@@ -12,6 +13,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import {
   ExecutionState,
   Runtime,
+  type AttachEvent,
   type ExecuteResponse,
   type HealthResponse,
   type ListResponse,
@@ -20,6 +22,7 @@ import {
 } from '../protocol/generated/executor_pb.js';
 import { grpcService } from '../protocol/grpc-service.ts';
 import { KEY_HEADER } from '../protocol/runtime-key.ts';
+import { AttachedExecutions } from './attached-executions.ts';
 import type { StreamName } from './run-log.ts';
 import type { RuntimeKey } from './runtime-key.ts';
 
@@ -88,29 +91,63 @@ export function connectRuntime(endpoint: string, clock: Clock, key?: RuntimeKey)
       });
     });
 
+  const followInCalls: RuntimeClient['follow'] = async (id, output, signal) => {
+    if (pushes) {
+      const end = await watchExecution(client, id, metadata, output, signal);
+      if (end !== 'unimplemented') return end;
+      pushes = false;
+    }
+    return pollExecution(() => call('status', { id }, QUICK_CALL_MS), output, clock, signal);
+  };
+  const attached = new AttachedExecutions({
+    open: () => client['attach'](metadata()) as ClientDuplexStream<object, AttachEvent>,
+    clock,
+    patienceMs: CALL_MS,
+    onError: (error) => {
+      if (isGrpcError(error, 'UNAUTHENTICATED')) key?.refused();
+    },
+  });
+  /** Over the one stream, or in calls of their own where the server has no such thing. */
+  const either = async <T>(overStream: () => Promise<T>, inCalls: () => Promise<T>): Promise<T> => {
+    if (attached.isUnimplemented) return inCalls();
+    try {
+      return await overStream();
+    } catch (error) {
+      if (!isGrpcError(error, 'UNIMPLEMENTED')) throw error;
+      return inCalls();
+    }
+  };
+
   return {
     async execute({ timeoutMs, ...order }) {
       const timeouts = { timeoutMillis: BigInt(Math.ceil(timeoutMs)), timeoutSeconds: BigInt(Math.ceil(timeoutMs / 1000)) };
-      const { warm } = await call<ExecuteResponse>('execute', { ...order, ...timeouts }, CALL_MS);
+      const request = { ...order, ...timeouts };
+      const { warm } = await either(
+        () => attached.execute(order.id, request),
+        () => call<ExecuteResponse>('execute', request, CALL_MS),
+      );
       return { warm };
     },
-    async follow(id, output, signal) {
-      if (pushes) {
-        const end = await watchExecution(client, id, metadata, output, signal);
-        if (end !== 'unimplemented') return end;
-        pushes = false;
-      }
-      return pollExecution(() => call('status', { id }, QUICK_CALL_MS), output, clock, signal);
+    follow: (id, output, signal) =>
+      either(
+        async () => endOf(await attached.follow(id, output, signal)),
+        () => followInCalls(id, output, signal),
+      ),
+    async forget(id) {
+      if (attached.isUnimplemented) await call('forget', { id }, QUICK_CALL_MS);
+      else attached.forget(id);
     },
     cancel: (id) => call('cancel', { id }, QUICK_CALL_MS),
-    forget: (id) => call('forget', { id }, QUICK_CALL_MS),
     list: async () => (await call<ListResponse>('list', {}, QUICK_CALL_MS)).entries.map(({ id }) => id),
     health: async () => {
       const { healthy, message } = await call<HealthResponse>('health', {}, 2000);
       return { healthy, message };
     },
     status: (id) => call<StatusResponse>('status', { id }, QUICK_CALL_MS),
-    close: () => client.close(),
+    close() {
+      attached.close();
+      client.close();
+    },
   };
 }
 

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
@@ -24,12 +25,12 @@ export async function prepareSource(run: Run, folders: SourceFolders, fetch: Fet
   const folder = join(folders.ours, uid);
   const working = join(folders.ours, ...inside);
   try {
-    await makeOwnFolder(folder);
+    const isNew = await makeOwnFolder(folder);
     if (source?.repoURL !== undefined) await fetch(source, working, signal);
     if (source?.inline !== undefined) await replaceFile(join(working, 'script'), source.inline);
-    await rm(join(working, 'outputs'), { recursive: true, force: true });
+    if (!isNew || source?.repoURL !== undefined) await rm(join(working, 'outputs'), { recursive: true, force: true });
     if (folders.artifacts) {
-      await rm(join(folder, 'artifacts'), { recursive: true, force: true });
+      if (!isNew) await rm(join(folder, 'artifacts'), { recursive: true, force: true });
       await mkdir(join(folder, 'artifacts'), { mode: 0o777 });
     }
   } catch (error) {
@@ -44,12 +45,20 @@ export async function prepareSource(run: Run, folders: SourceFolders, fetch: Fet
   };
 }
 
-/** An attempt before may have put a link in its place. */
-async function makeOwnFolder(folder: string): Promise<void> {
+/** An attempt before may have put a link in its place. @returns whether it was not there before */
+async function makeOwnFolder(folder: string): Promise<boolean> {
+  try {
+    // At once: a thread would take many times as long to wake. Programs may run as another user than we do.
+    mkdirSync(folder, { mode: 0o777 });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST' && code !== 'ENOENT') throw error;
+  }
   const there = await lstat(folder).catch(() => undefined);
   if (there !== undefined && !there.isDirectory()) await rm(folder, { force: true });
-  // Programs may run as another user than we do.
   await mkdir(folder, { recursive: true, mode: 0o777 });
+  return false;
 }
 
 /** Never written through a link that an attempt before left there. */

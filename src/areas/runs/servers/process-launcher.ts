@@ -1,8 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
 import type { Clock } from '../../../lib/clock.ts';
+import type { Child } from './children/child.ts';
+import { startChild } from './children/start-child.ts';
 import type { Language } from './language.ts';
 import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
 import { notStarted } from './not-started.ts';
@@ -76,7 +76,7 @@ interface Means {
 
 /** A sandbox that waits for a Run, or has one. */
 interface Worker {
-  child: ChildProcess;
+  child: Child;
   slotFolder: string;
   cgroup?: RunCgroup;
   user?: Owner;
@@ -193,15 +193,7 @@ class ProcessLauncher implements Launcher {
     const cgroup = this.#means.cgroups?.take();
     const plan = this.#plan(number, slotFolder, cgroup, network);
     const argv = sandboxCommand(plan, program, gated);
-    const filter = this.#openFilter();
-    const child = spawn(argv[0], argv.slice(1), {
-      cwd: '/',
-      env: this.#options.baseEnv,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...filter],
-    });
-    for (const descriptor of filter) closeSync(descriptor);
-    (child.stdio[3] as Writable).on('error', () => {});
+    const child = startChild(argv, { cwd: '/', env: this.#options.baseEnv, listens: true, files: this.#openFilter() });
     const user = plan.user.kind === 'own' ? { uid: plan.user.uid, gid: plan.user.uid } : undefined;
     return { child, slotFolder, cgroup, user, network };
   }
@@ -209,7 +201,7 @@ class ProcessLauncher implements Launcher {
   #run(worker: Worker, name: string, message: string, warm: boolean): LaunchedProcess {
     const { child, slotFolder, user } = worker;
     const { folders } = this.#means;
-    const ready = folders.take(name, slotFolder, user).then(() => void (child.stdio[3] as Writable).end(message));
+    const ready = folders.take(name, slotFolder, user).then(() => child.tell(message));
     const closed = new Promise<number>((resolve, reject) => {
       child.once('error', reject);
       // Bubblewrap ends when all that was inside has ended.
@@ -233,7 +225,7 @@ class ProcessLauncher implements Launcher {
     })();
     // Whoever launched it looks at it later.
     ended.catch(() => {});
-    return { warm, stdout: child.stdout!, stderr: child.stderr!, ended, signal: (signal) => kill(child, signal) };
+    return { warm, stdout: child.stdout, stderr: child.stderr, ended, signal: (signal) => kill(child, signal) };
   }
 
   #drop({ slotFolder, cgroup }: Worker): void {
@@ -264,8 +256,8 @@ class ProcessLauncher implements Launcher {
   }
 }
 
-async function endOf(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+async function endOf(child: Child): Promise<void> {
+  if (!(await child.started) || child.exitCode !== null || child.signalCode !== null) return;
   const exited = new Promise((resolve) => child.once('exit', resolve));
   kill(child, 'SIGKILL');
   await exited;
@@ -275,8 +267,9 @@ async function endOf(child: ChildProcess): Promise<void> {
  * To the processes in the sandbox, not to bubblewrap, which would leave without them. The first one takes nothing but SIGKILL, by which
  * all go.
  */
-function kill(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+function kill(child: Child, signal: NodeJS.Signals): void {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (child.pid === undefined) return void child.once('spawn', () => kill(child, signal));
   const first = firstProcessOf(child.pid);
   try {
     if (first === undefined) process.kill(child.pid, 'SIGKILL');

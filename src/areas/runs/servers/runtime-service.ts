@@ -1,11 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { Server, type Metadata, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
-import type { ExecuteRequest, StatusRequest, WatchRequest } from '../protocol/generated/executor_pb.js';
+import {
+  Server,
+  type Metadata,
+  type sendUnaryData,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+} from '@grpc/grpc-js';
+import type { AttachRequest, ExecuteRequest, StatusRequest, WatchRequest } from '../protocol/generated/executor_pb.js';
 import { Runtime } from '../protocol/generated/executor_pb.js';
 import { grpcService } from '../protocol/grpc-service.ts';
 import { KEY_HEADER } from '../protocol/runtime-key.ts';
 export { listen } from '../protocol/listen.ts';
 import { grpcError } from '../protocol/status-codes.ts';
+import { attach } from './attach.ts';
 import { ExecutionError, type Executions } from './executions.ts';
 
 export interface RuntimeServiceOptions {
@@ -26,16 +34,17 @@ const CODES = { InvalidArgument: 'INVALID_ARGUMENT', NotFound: 'NOT_FOUND', Fail
 export function runtimeService(options: RuntimeServiceOptions): Server {
   const { executions, key } = options;
   const unary = guarded(key);
+  const execute = async (request: ExecuteRequest) => {
+    checkIsolation(request, options);
+    const timeoutMs = Number(request.timeoutMillis) || Number(request.timeoutSeconds) * 1000;
+    const { id, args, env, workingDir, entrypoint, network } = request;
+    const { warm } = await executions.execute({ id, args, env, workingDir, entrypoint, network, timeoutMs });
+    return { id, warm };
+  };
   // As many lists of full outputs as fit: the default of 4 MiB is less than two of them.
   const server = new Server({ 'grpc.max_send_message_length': -1, 'grpc.max_receive_message_length': 8 << 20 });
   server.addService(grpcService(Runtime), {
-    execute: unary<ExecuteRequest>(async (request) => {
-      checkIsolation(request, options);
-      const timeoutMs = Number(request.timeoutMillis) || Number(request.timeoutSeconds) * 1000;
-      const { id, args, env, workingDir, entrypoint, network } = request;
-      const { warm } = await executions.execute({ id, args, env, workingDir, entrypoint, network, timeoutMs });
-      return { id, warm };
-    }),
+    execute: unary<ExecuteRequest>(execute),
     status: unary<StatusRequest>(async ({ id }) => executions.status(id)),
     list: unary(async () => ({ entries: executions.list() })),
     cancel: unary<StatusRequest>(({ id }) => executions.cancel(id)),
@@ -43,6 +52,10 @@ export function runtimeService(options: RuntimeServiceOptions): Server {
     health: guarded(undefined)(async () => options.health()),
     watch: (call: ServerWritableStream<WatchRequest, object>) => {
       if (isKnown(call.metadata, key)) watch(executions, call);
+      else call.emit('error', STRANGER);
+    },
+    attach: (call: ServerDuplexStream<AttachRequest, object>) => {
+      if (isKnown(call.metadata, key)) attach(call, { executions, execute, refusalOf: failure });
       else call.emit('error', STRANGER);
     },
   });

@@ -1,5 +1,5 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import type { Writable } from 'node:stream';
+import type { Child } from './children/child.ts';
+import { startChild } from './children/start-child.ts';
 import type { Language } from './language.ts';
 import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
 import { WARM_STARTS } from './warm-start.ts';
@@ -19,23 +19,20 @@ const LEFTOVER_MS = 200;
 
 /** Every execution is a child process of its own, in a process group of its own; nothing else is between them. */
 export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: SharedLauncherOptions): Launcher {
-  const waiting: ChildProcess[] = [];
+  const waiting: Child[] = [];
   let closed = false;
-  const start = (argv: string[], cwd: string, env: Record<string, string>, extra: 'pipe'[]) =>
-    spawn(argv[0], argv.slice(1), { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', ...extra] });
 
   /** One more for each that was taken, when the event loop has time: a start costs a millisecond that a Run should not wait for. */
   const refill = () => {
     if (closed || waiting.length >= warmWorkers) return;
     const { argv } = WARM_STARTS[language.name];
-    const worker = start(wrap ? wrap(argv, undefined) : argv, '/', baseEnv, ['pipe']);
+    const worker = startChild(wrap ? wrap(argv, undefined) : argv, { cwd: '/', env: baseEnv, listens: true });
     worker.once('error', () => drop(worker));
     worker.once('exit', () => drop(worker));
-    (worker.stdio[3] as Writable).on('error', () => {});
     waiting.push(worker);
     setImmediate(refill);
   };
-  const drop = (worker: ChildProcess) => {
+  const drop = (worker: Child) => {
     const at = waiting.indexOf(worker);
     if (at >= 0) waiting.splice(at, 1);
   };
@@ -47,12 +44,12 @@ export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: S
       const worker = message === undefined ? undefined : waiting.shift();
       setImmediate(refill);
       if (worker !== undefined) {
-        (worker.stdio[3] as Writable).end(message);
+        worker.tell(message!);
         return launched(worker, true);
       }
       const argv = language.commandLine(launch.program);
       const env = { ...baseEnv, ...launch.env };
-      return launched(start(wrap ? wrap(argv, launch) : argv, launch.workingDir, env, []), false);
+      return launched(startChild(wrap ? wrap(argv, launch) : argv, { cwd: launch.workingDir, env, listens: false }), false);
     },
     close() {
       closed = true;
@@ -61,8 +58,8 @@ export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: S
   };
 }
 
-function launched(child: ChildProcess, warm: boolean): LaunchedProcess {
-  const { stdout, stderr } = child as { stdout: NonNullable<ChildProcess['stdout']>; stderr: NonNullable<ChildProcess['stderr']> };
+function launched(child: Child, warm: boolean): LaunchedProcess {
+  const { stdout, stderr } = child;
   const ended = new Promise<{ exitCode: number; signal?: NodeJS.Signals }>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
@@ -81,8 +78,8 @@ function launched(child: ChildProcess, warm: boolean): LaunchedProcess {
   return { warm, stdout, stderr, ended, signal: (signal) => killGroup(child, signal) };
 }
 
-function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
+function killGroup(child: Child, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return void child.once('spawn', () => killGroup(child, signal));
   try {
     process.kill(-child.pid, signal);
   } catch (error) {

@@ -1,0 +1,30 @@
+import type { EventEmitter } from 'node:events';
+import type { Readable } from 'node:stream';
+
+export interface ChildOptions {
+  cwd: string;
+  env: Record<string, string>;
+  /** Whether it can be told something, once, on descriptor 3. */
+  listens: boolean;
+  /** Open files that it gets, from descriptor 4 on; ours are closed. */
+  files?: number[];
+}
+
+/**
+ * A process in a session and a group of its own, with nothing to read. Events as those of Node's: `spawn`, or `error` when it could not
+ * be started; `exit`, and `close` when its output has ended too.
+ */
+export interface Child extends EventEmitter {
+  /** Undefined until it has started. */
+  readonly pid?: number;
+  /** Whether it could be started. */
+  readonly started: Promise<boolean>;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  readonly exitCode: number | null;
+  readonly signalCode: NodeJS.Signals | null;
+  /** Then descriptor 3 is at its end. */
+  tell(message: string): void;
+}
+
+export type StartChild = (argv: string[], options: ChildOptions) => Child;

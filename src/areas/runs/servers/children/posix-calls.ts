@@ -1,0 +1,94 @@
+import { getSystemErrorName } from 'node:util';
+import { createRequire } from 'node:module';
+import type { ChildOptions } from './child.ts';
+
+const O_CLOEXEC = 0o2000000;
+const O_RDONLY = 0;
+const WNOHANG = 1;
+/** Larger than the C library's own of any kind: it alone looks inside. */
+const OPAQUE_BYTES = 1024;
+/** POSIX_SPAWN_SETSIGDEF, POSIX_SPAWN_SETSIGMASK, POSIX_SPAWN_SETSID: Node ignores SIGPIPE, a program should not. */
+const SPAWN_FLAGS = 0x04 | 0x08 | 0x80;
+
+export interface PosixCalls {
+  pipe(): { read: number; write: number };
+  /** Off the event loop. @param descriptors which of ours become which of the new process' */
+  spawn(path: string, argv: string[], options: ChildOptions, descriptors: [ours: number, theirs: number][]): Promise<number>;
+  /** The status of a child that has ended; undefined while it runs. */
+  reap(pid: number): number | undefined;
+}
+
+type Call = ((...args: unknown[]) => number) & { async(...args: unknown[]): void };
+
+/** @returns undefined where there is no such thing: another platform, or no native part of koffi for this one */
+export function posixCalls(): PosixCalls | undefined {
+  if (process.platform !== 'linux') return undefined;
+  try {
+    return bind();
+  } catch {
+    return undefined;
+  }
+}
+
+function bind(): PosixCalls {
+  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+  const library = koffi.load(null);
+  const call = (declaration: string) => library.func(declaration) as unknown as Call;
+  const pipe2 = call('int pipe2(_Out_ int *descriptors, int flags)');
+  const waitpid = call('int waitpid(int pid, _Out_ int *status, int options)');
+  const spawn = call(
+    'int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attributes, const char **argv, const char **env)',
+  );
+  const initActions = call('int posix_spawn_file_actions_init(void *actions)');
+  const destroyActions = call('int posix_spawn_file_actions_destroy(void *actions)');
+  const addDup = call('int posix_spawn_file_actions_adddup2(void *actions, int from, int to)');
+  const addOpen = call(
+    'int posix_spawn_file_actions_addopen(void *actions, int descriptor, const char *path, int flags, unsigned int mode)',
+  );
+  const addFolder = call('int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)');
+  const attributes = spawnAttributes(call);
+  return {
+    pipe() {
+      const descriptors = [0, 0];
+      if (pipe2(descriptors, O_CLOEXEC) !== 0) throw systemError('pipe', koffi.errno());
+      return { read: descriptors[0], write: descriptors[1] };
+    },
+    spawn(path, argv, { cwd, env }, descriptors) {
+      const actions = Buffer.alloc(OPAQUE_BYTES);
+      initActions(actions);
+      addFolder(actions, cwd);
+      addOpen(actions, 0, '/dev/null', O_RDONLY, 0);
+      for (const [ours, theirs] of descriptors) addDup(actions, ours, theirs);
+      const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+      const pid = [0];
+      return new Promise((resolve, reject) => {
+        spawn.async(pid, path, actions, attributes, [...argv, null], [...variables, null], (failure: Error | null, code: number) => {
+          destroyActions(actions);
+          if (failure) reject(failure);
+          else if (code !== 0) reject(systemError('spawn', code, path));
+          else resolve(pid[0]);
+        });
+      });
+    },
+    reap(pid) {
+      const status = [0];
+      return waitpid(pid, status, WNOHANG) === pid ? status[0] : undefined;
+    },
+  };
+}
+
+function spawnAttributes(call: (declaration: string) => Call): Buffer {
+  const [attributes, all, none] = [OPAQUE_BYTES, OPAQUE_BYTES, OPAQUE_BYTES].map((size) => Buffer.alloc(size));
+  call('int sigfillset(void *set)')(all);
+  call('int sigemptyset(void *set)')(none);
+  call('int posix_spawnattr_init(void *attributes)')(attributes);
+  call('int posix_spawnattr_setsigdefault(void *attributes, void *set)')(attributes, all);
+  call('int posix_spawnattr_setsigmask(void *attributes, void *set)')(attributes, none);
+  call('int posix_spawnattr_setflags(void *attributes, short flags)')(attributes, SPAWN_FLAGS);
+  return attributes;
+}
+
+export function systemError(syscall: string, errno: number, path?: string): NodeJS.ErrnoException {
+  const code = getSystemErrorName(-errno);
+  return Object.assign(new Error(`${syscall} ${path ?? ''} ${code}`), { code, errno, syscall, path });
+}

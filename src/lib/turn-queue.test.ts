@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { TurnQueue } from './turn-queue.ts';
+import { Turn, TurnQueue } from './turn-queue.ts';
 
 /** A clock that steps move on: each takes `ms`. */
 function countedTurns(ms: number) {
   let now = 0;
-  const queue = new TurnQueue(() => now);
+  const queue = new TurnQueue(new Turn(() => now));
   const perTurn: number[] = [];
   let inTurn = 0;
   const step = async () => {
@@ -51,5 +51,56 @@ describe('TurnQueue', () => {
     const perTurn = await countedTurns(1).run(10);
     expect(Math.max(...perTurn)).toBe(4);
     expect(perTurn.reduce((sum, steps) => sum + steps)).toBe(10);
+  });
+
+  it('lets short work go on at once while the turn has time, and later when it has not', async () => {
+    let now = 0;
+    const queue = new TurnQueue(new Turn(() => now));
+    expect(queue.share()).toBeUndefined();
+    now = 3;
+    expect(queue.share()).toBeUndefined();
+    now = 5;
+    const later = queue.share();
+    expect(later).toBeInstanceOf(Promise);
+    await later;
+  });
+
+  it('lets short work pass long work, which still gets a step per turn', async () => {
+    let now = 0;
+    const queue = new TurnQueue(new Turn(() => now));
+    const order: string[] = [];
+    const step = async (name: string, ready: Promise<void>) => {
+      await ready;
+      now += 3;
+      order.push(name);
+    };
+    await Promise.all([
+      ...['long 1', 'long 2'].map((name) => step(name, queue.pause())),
+      ...['short 1', 'short 2', 'short 3'].map((name) => step(name, queue.next())),
+    ]);
+    expect(order).toEqual(['short 1', 'short 2', 'long 1', 'short 3', 'long 2']);
+  });
+});
+
+describe('Turn', () => {
+  it('gives those who wait a millisecond each even when it is used up', async () => {
+    let now = 0;
+    const turn = new Turn(() => now);
+    expect(turn.hasTime()).toBe(true);
+    now = 9;
+    expect(turn.hasTime()).toBe(false);
+    const had: boolean[] = [];
+    await new Promise<void>((resolve) => {
+      for (const last of [false, true]) {
+        turn.atEnd((hasTime) => {
+          had.push(hasTime());
+          now += 1;
+          had.push(hasTime());
+          if (last) resolve();
+          return Promise.resolve();
+        });
+      }
+    });
+    expect(had).toEqual([true, false, true, false]);
   });
 });

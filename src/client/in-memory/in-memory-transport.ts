@@ -57,19 +57,16 @@ export function createInMemoryTransport(handler: InMemoryHandler): Transport {
   };
 }
 
-const MANY = 500;
-const SLICE_MS = 4;
+/** Items of a list between two looks at the time. */
+const STEP = 16;
 
-/** Freezes an answer. A list of everything is frozen item by item, because there may be a hundred thousand. */
+/** Freezes an answer. A list is frozen item by item, because there may be a hundred thousand. */
 async function frozen<T>(value: T): Promise<T> {
   const items: unknown = (value as { items?: unknown } | undefined)?.items;
-  if (!Array.isArray(items) || items.length <= MANY) return deepFreeze(value);
-  let started = performance.now();
+  if (!Array.isArray(items) || items.length <= STEP) return deepFreeze(value);
   for (let i = 0; i < items.length; i++) {
     deepFreeze(items[i]);
-    if (i % 64 !== 63 || performance.now() - started < SLICE_MS) continue;
-    await turns.pause();
-    started = performance.now();
+    if (i % STEP === STEP - 1) await turns.share();
   }
   return deepFreeze(value);
 }

@@ -34,7 +34,7 @@ export interface SchedulerOptions {
 }
 
 /** Decisions made in one go before others get their turn. */
-const SLICE_MS = 4;
+const SLICE_MS = 2;
 /** Bindings under way at once: writes that travel together share one commit of the store. */
 const MAX_BINDINGS = 64;
 /**

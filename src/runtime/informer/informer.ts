@@ -1,8 +1,9 @@
 import { deepFreeze } from '../../kube/json-value.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { orAborted } from '../../lib/abort.ts';
+import { turns } from '../../lib/turn-queue.ts';
 import { keyOf, ObjectCache, toKey, type IndexValues } from './object-cache.ts';
-import { nextTurn, OBJECTS_PER_TURN, Reflector, type ReflectorOptions } from './reflector.ts';
+import { OBJECTS_PER_STEP, Reflector, type ReflectorOptions } from './reflector.ts';
 
 export type Change<T extends KubeObject> =
   | { type: 'added'; object: T }
@@ -100,11 +101,11 @@ export class Informer<T extends KubeObject = KubeObject> {
     let handled = 0;
     for (const key of this.#cache.keys()) {
       if (!listed.has(key)) this.#remove(key, undefined);
-      if (++handled % OBJECTS_PER_TURN === 0) await nextTurn();
+      if (++handled % OBJECTS_PER_STEP === 0) await turns.share();
     }
     for (const [key, object] of listed) {
       this.#put(key, object);
-      if (++handled % OBJECTS_PER_TURN === 0) await nextTurn();
+      if (++handled % OBJECTS_PER_STEP === 0) await turns.share();
     }
     if (this.#synced) return;
     this.#synced = true;

@@ -6,6 +6,7 @@ import { sleep } from '../../lib/abort.ts';
 import { Backoff } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { turns } from '../../lib/turn-queue.ts';
 
 /** Takes in the state of a resource: first a list, then changes; a list again whenever the server lost the history between. */
 export interface ReflectorSink<T extends KubeObject> {
@@ -26,8 +27,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   fieldSelector?: string;
 }
 
-/** After so many objects in one go other work gets its turn: a long list must not hold the event loop. */
-export const OBJECTS_PER_TURN = 200;
+/** After so many objects it is asked whether others want the event loop: neither a long list nor a burst of changes must hold it. */
+export const OBJECTS_PER_STEP = 16;
 const RELIST_BACKOFF = { initialMs: 500, maxMs: 30_000 };
 
 export class Reflector<T extends KubeObject> {
@@ -74,7 +75,7 @@ export class Reflector<T extends KubeObject> {
     const list = await resource.listAll({ labelSelector, fieldSelector, signal });
     for (const item of list.items) {
       this.#sink.listed(typed(item, list));
-      if (++this.#handled % OBJECTS_PER_TURN === 0) await nextTurn();
+      if (++this.#handled % OBJECTS_PER_STEP === 0) await turns.share();
     }
     await this.#sink.listEnds();
     onListed();
@@ -101,7 +102,7 @@ export class Reflector<T extends KubeObject> {
           else if (update.type === 'DELETED') this.#sink.unlisted(update.object);
           else this.#sink.listed(update.object);
       }
-      if (++this.#handled % OBJECTS_PER_TURN === 0) await nextTurn();
+      if (++this.#handled % OBJECTS_PER_STEP === 0) await turns.share();
     }
   }
 }
@@ -117,5 +118,5 @@ function refusesStreaming(error: unknown): boolean {
 }
 
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
+  return turns.next();
 }

@@ -1,4 +1,5 @@
 import { failure } from '../../../kube/status.ts';
+import { turns, type Turn } from '../../../lib/turn-queue.ts';
 
 /**
  * Keeps one client from spoiling the others' latency. Requests of each user (a "flow") run until the turn's time is used up or all
@@ -11,11 +12,9 @@ export interface FairnessOptions {
   /** Requests of one flow that may be executing at once while others wait. */
   seatsPerFlow: number;
   queuePerFlow: number;
-  /** Milliseconds of one turn of the event loop after which requests queue up. */
-  turnMs: number;
 }
 
-export const DEFAULT_FAIRNESS: FairnessOptions = { seats: 600, seatsPerFlow: 400, queuePerFlow: 800, turnMs: 4 };
+export const DEFAULT_FAIRNESS: FairnessOptions = { seats: 600, seatsPerFlow: 400, queuePerFlow: 800 };
 
 interface Flow {
   executing: number;
@@ -25,16 +24,17 @@ interface Flow {
 
 export class Fairness {
   readonly #options: FairnessOptions;
+  readonly #turn: Turn;
   readonly #flows = new Map<string, Flow>();
   /** Flows with somebody waiting, in the order in which they are served. */
   #backlog: Flow[] = [];
   #executing = 0;
-  #turnStart = 0;
-  #turnEnds: NodeJS.Immediate | undefined;
+  #scheduled = false;
   rejected = 0;
 
-  constructor(options: FairnessOptions = DEFAULT_FAIRNESS) {
+  constructor(options: FairnessOptions = DEFAULT_FAIRNESS, turn: Turn = turns.turn) {
     this.#options = options;
+    this.#turn = turn;
   }
 
   get executing(): number {
@@ -65,7 +65,7 @@ export class Fairness {
     }
     if (length === 0) this.#backlog.push(flow);
     const queue = flow.waiting;
-    this.#watchTurn();
+    this.#serveLater();
     return new Promise((resolve) => queue.push(resolve));
   }
 
@@ -75,14 +75,13 @@ export class Fairness {
     flow.executing--;
     this.#executing--;
     if (flow.executing === 0 && flow.head === flow.waiting.length) this.#flows.delete(name);
-    if (this.#backlog.length > 0) this.#watchTurn();
+    if (this.#backlog.length > 0) this.#serveLater();
   }
 
   #mayRun(flow: Flow): boolean {
-    const { seats, seatsPerFlow, turnMs } = this.#options;
+    const { seats, seatsPerFlow } = this.#options;
     if (this.#executing >= seats || flow.executing >= seatsPerFlow) return false;
-    this.#watchTurn();
-    return performance.now() - this.#turnStart < turnMs;
+    return this.#turn.hasTime();
   }
 
   #start(flow: Flow): void {
@@ -90,22 +89,19 @@ export class Fairness {
     this.#executing++;
   }
 
-  /** Notices when the turn of the event loop is over: then there is new time to give away. */
-  #watchTurn(): void {
-    if (this.#turnEnds !== undefined) return;
-    this.#turnStart = performance.now();
-    this.#turnEnds = setImmediate(() => {
-      this.#turnEnds = undefined;
-      this.#serve();
-    });
+  /** At the end of the turn those who wait get what is left of it, and then new time. */
+  #serveLater(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    this.#turn.atEnd((hasTime) => this.#serve(hasTime));
   }
 
-  #serve(): void {
-    if (this.#backlog.length === 0) return;
-    const { seats, seatsPerFlow, turnMs } = this.#options;
-    const started = performance.now();
+  async #serve(hasTime: () => boolean): Promise<void> {
+    this.#scheduled = false;
+    const { seats, seatsPerFlow } = this.#options;
     let blocked = 0;
-    while (this.#backlog.length > blocked && this.#executing < seats && performance.now() - started < turnMs) {
+    let served = 0;
+    while (this.#backlog.length > blocked && this.#executing < seats && (served === 0 || hasTime())) {
       const flow = this.#backlog.shift()!;
       if (flow.executing >= seatsPerFlow) {
         this.#backlog.push(flow);
@@ -121,8 +117,10 @@ export class Fairness {
       }
       this.#start(flow);
       next();
+      served++;
+      await this.#turn.stepDone();
     }
     // Those that are blocked by their own requests wait for one of them to end, not for the next turn.
-    if (this.#backlog.length > blocked && this.#executing < seats) this.#watchTurn();
+    if (this.#backlog.length > blocked && this.#executing < seats) this.#serveLater();
   }
 }

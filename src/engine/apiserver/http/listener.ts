@@ -9,6 +9,7 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { failure, StatusError } from '../../../kube/status.ts';
+import { turns } from '../../../lib/turn-queue.ts';
 import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
 import { objectResponse } from '../chain/request.ts';
@@ -145,6 +146,9 @@ export class Listener {
   async #serve(request: NodeRequest, response: NodeResponse): Promise<void> {
     if (this.#stopping !== undefined) return respond(response, SHUTTING_DOWN, closing(response));
     const { response: answer, auditID, warnings } = await this.#options.handle(this.#incoming(request, response));
+    // One commit can be the end of hundreds of requests.
+    const turn = turns.share();
+    if (turn !== undefined) await turn;
     if (isGone(response)) return;
     const headers: Record<string, string | number | string[]> = { 'audit-id': auditID, 'cache-control': 'no-cache, private' };
     if (warnings.length > 0) headers.warning = warnings.slice(0, 20).map(warningHeader);
@@ -176,12 +180,20 @@ export class Listener {
       identity: { credentials: credentialsOf(request, headers, this.#options.authorities) },
       body: {
         contentType: request.headers['content-type'] ?? '',
-        read: async () => ({ bytes: await readBytes(request) }),
+        read: () => readInTurn(request),
       },
       signal,
       sourceAddress: request.socket.remoteAddress ?? '',
     };
   }
+}
+
+/** A body that has come begins the real work of its request, and many may come at once. */
+async function readInTurn(request: NodeRequest): Promise<{ bytes: Uint8Array }> {
+  const bytes = await readBytes(request);
+  const turn = turns.share();
+  if (turn !== undefined) await turn;
+  return { bytes };
 }
 
 /** HTTP/2 has no header for it: there the session says so. */

@@ -50,6 +50,18 @@ export function respond(response: NodeResponse, answer: ApiResponse, headers: He
 function finish(response: NodeResponse, status: number, headers: Headers, bytes: Uint8Array): void {
   response.writeHead(status, headers);
   (response as ServerResponse).end(bytes);
+  readAfterWriting(response);
+}
+
+/**
+ * The client may have the whole answer and send its next request before Node knows that its own writing is over. It then stops its HTTP/1.1 parser,
+ * for what it takes for a flood of requests, while TLS goes on feeding it, and the connection breaks with `Parse Error: Paused`.
+ */
+function readAfterWriting(response: NodeResponse): void {
+  if ('stream' in response || response.socket?.writableNeedDrain !== true) return;
+  const { socket } = response;
+  socket.pause();
+  setImmediate(() => socket.resume());
 }
 
 async function writeList(response: NodeResponse, status: number, headers: Headers, list: ListAnswer): Promise<void> {
@@ -62,9 +74,12 @@ async function writeList(response: NodeResponse, status: number, headers: Header
     if (turn !== undefined) await turn;
     if (response.writableEnded || response.destroyed) return;
     const flowing = (response as ServerResponse).write(chunk);
+    // Node would hold it back to the end of this turn, and encrypt there what all lists together have written.
+    if (!('stream' in response)) response.socket?.uncork();
     if (!flowing && queued(response) > LIST_BUFFER_BYTES) await Promise.race([drainPromise(response), closed]);
   }
   (response as ServerResponse).end();
+  readAfterWriting(response);
 }
 
 async function writeStream(response: NodeResponse, status: number, headers: Headers, contentType: string, stream: Readable): Promise<void> {

@@ -10,7 +10,7 @@ export interface Collected {
 }
 
 const PAGE = 2000;
-const SLICE_MS = 4;
+const SLICE_MS = 2;
 
 /**
  * The entries a filter selects at one revision, in slices: matching may have to parse objects, and no request may hold the event

@@ -69,7 +69,9 @@ async function collectOrExpire(
 }
 
 const CHUNK_BYTES = 256 * 1024;
-const SLICE_MS = 4;
+const SLICE_MS = 2;
+/** Items that a caller in this process gets between two looks at the time. */
+const ITEMS_PER_STEP = 16;
 const COMMA = 0x2c;
 
 export function listAnswer(presenter: Presenter, meta: ListMeta, entries: Entry[]): ListAnswer {
@@ -137,14 +139,10 @@ async function* presentedChunks(presenter: Presenter, head: Uint8Array, entries:
 
 async function listValue(presenter: Presenter, meta: ListMeta, entries: Entry[]): Promise<Json> {
   const items: Json[] = [];
-  let sliceStart = performance.now();
   for (const entry of entries) {
     const item = presenter.itemValue(entry);
     items.push(item instanceof Promise ? await item : item);
-    if (performance.now() - sliceStart > SLICE_MS) {
-      await turns.pause();
-      sliceStart = performance.now();
-    }
+    if (items.length % ITEMS_PER_STEP === 0) await turns.share();
   }
   return presenter.listValue(meta, items);
 }

@@ -79,6 +79,28 @@ function watch(hub: WatchHub, filter: Partial<ObjectFilter>, after: number): Rec
 }
 
 describe('WatchHub', () => {
+  it('tells a crowd over several turns, in order, and those that join meanwhile nothing twice', async () => {
+    const store = createMemoryStore();
+    const hub = new WatchHub(store);
+    const crowd = Array.from({ length: 100 }, () => watch(hub, {}, 0));
+    for (const receiver of crowd) {
+      const { write: take } = receiver;
+      receiver.write = (chunk) => {
+        const until = performance.now() + 0.2;
+        while (performance.now() < until);
+        return take.call(receiver, chunk);
+      };
+    }
+    await settle();
+    const first = await write(store, 'one');
+    expect(crowd.filter(({ lines }) => lines.length > 0).length).toBeLessThan(100);
+    const late = watch(hub, {}, first);
+    await write(store, 'two');
+    await expect.poll(() => crowd.every(({ names }) => names.join() === 'ADDED one,ADDED two')).toBe(true);
+    expect(late.names).toEqual(['ADDED two']);
+    hub.close();
+  });
+
   it('delivers what happened after the given revision, once and in order, to watchers that start late', async () => {
     const store = createMemoryStore();
     const hub = new WatchHub(store);

@@ -1,3 +1,4 @@
+import { turns } from '../../../lib/turn-queue.ts';
 import { StoreError, type Store, type StoreEvent } from '../../store/store.ts';
 import { prefixOfKey } from '../registry/keys.ts';
 import { changeFor, type ObjectFilter } from './filter.ts';
@@ -8,6 +9,8 @@ const CROWD = 8;
 /** The larger the crowd, the more a write to all of them costs, and the longer it is worth to wait for the next event. */
 const GATHER_MS_PER_WATCHER = 0.2;
 const MAX_GATHER_MS = 10;
+/** Watchers that are written to between two looks at the time. */
+const WRITES_PER_STEP = 16;
 
 /**
  * Watchers that see the same objects in the same representation: an event is filtered and encoded once for all of them. Few
@@ -95,12 +98,17 @@ class WatchGroup {
         },
       );
     }
-    this.#write(receivers, frames, revision);
-    return undefined;
+    return this.#write(receivers, frames, revision);
   }
 
-  #write(receivers: Watcher[], chunk: unknown, revision: number): void {
-    for (const watcher of receivers) watcher.push(chunk, revision);
+  #write(receivers: Watcher[], chunk: unknown, revision: number, from = 0): Promise<void> | undefined {
+    for (let i = from; i < receivers.length; i++) {
+      receivers[i].push(chunk, revision);
+      if (i % WRITES_PER_STEP !== WRITES_PER_STEP - 1) continue;
+      const turn = turns.share();
+      if (turn !== undefined) return turn.then(() => this.#write(receivers, chunk, revision, i + 1));
+    }
+    return undefined;
   }
 }
 

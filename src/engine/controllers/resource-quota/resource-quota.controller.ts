@@ -15,7 +15,7 @@ export interface QuotaArithmetic {
     quota: KubeObject,
     objects: (resource: GroupResource) => Iterable<KubeObject> | undefined,
     now: () => number,
-  ): Record<string, string>;
+  ): Promise<Record<string, string>>;
   /** The resources that a quota counts. */
   trackedResources(quota: KubeObject): GroupResource[];
 }
@@ -90,7 +90,7 @@ async function recount(
       const kind = monitors.resourceNamed(tracked.group, tracked.resource);
       if (kind) counted.set(idOf(tracked), (await client.resource(kind, namespace).listAll({ signal })).items);
     }
-    const used = arithmetic.calculateUsage(
+    const used = await arithmetic.calculateUsage(
       quota,
       (tracked) => counted.get(idOf(tracked)),
       () => clock.now(),

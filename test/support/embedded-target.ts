@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { KubeObject } from '../../src/kube/object.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { startEngine, type Engine } from '../../src/main/engine.ts';
 import { connectTarget, type ApiTarget } from './api-target.ts';
@@ -10,8 +11,8 @@ export interface EmbeddedTarget extends ApiTarget {
   data: string;
 }
 
-/** The embedded engine in this process, in a temporary directory, reached over TLS as the admin. */
-export async function startEmbeddedTarget(): Promise<EmbeddedTarget> {
+/** The embedded engine in this process, in a temporary directory, reached over TLS as the admin; with areas when their Kinds are given. */
+export async function startEmbeddedTarget(areas?: () => KubeObject[]): Promise<EmbeddedTarget> {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-test-'));
   const engine = await startEngine({
     data,
@@ -20,6 +21,7 @@ export async function startEmbeddedTarget(): Promise<EmbeddedTarget> {
     fallBackToFreePort: false,
     version: '0.0.0-test',
     log: silentLog,
+    areas,
   });
   const pem = (name: string) => readFileSync(join(data, 'pki', name), 'utf8');
   const target = connectTarget({

@@ -1,0 +1,20 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { ApiTarget } from '../../support/api-target.ts';
+import { treeLifeSuite } from './tree-life.suite.ts';
+import { Tree } from './tree.ts';
+
+/** What holds for trees of namespaces wherever HNC's API is served: by us on either engine, and by HNC itself. */
+export function treeConformance(name: string, start: () => Promise<ApiTarget>): void {
+  describe(`trees of namespaces on ${name}`, { timeout: 120_000 }, () => {
+    let target: ApiTarget;
+    const tree = (): Tree => new Tree(target);
+    beforeAll(async () => {
+      target = await start();
+      // On the embedded engine nothing is done about trees before there is one.
+      await tree().must(tree().createNamespace('first-tree'));
+      await tree().must(tree().configure('first-tree', {}));
+    }, 300_000);
+    afterAll(() => target?.close(), 60_000);
+    describe('life', () => treeLifeSuite(tree));
+  });
+}

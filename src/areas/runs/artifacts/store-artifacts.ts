@@ -8,6 +8,7 @@ import { Backoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Failure } from '../model/transitions.ts';
+import { patiently } from '../patience.ts';
 import type { CollectedArtifacts } from './collect-artifacts.ts';
 import { ArtifactInvalidError, ArtifactStoreError, type ArtifactContent, type ArtifactStoreDriver } from './artifact-store.ts';
 
@@ -78,11 +79,11 @@ async function written(run: Run, ports: StoreArtifactsPorts, signal: AbortSignal
   for (let now = run; ;) {
     signal.throwIfAborted();
     try {
-      return await write(now);
+      return await patiently(ports.clock, signal, () => write(now));
     } catch (error) {
       if (!isStatusError(error, 'Conflict') && !isStatusError(error, 'NotFound')) throw error;
     }
-    const next = await ports.read(run);
+    const next = await patiently(ports.clock, signal, () => ports.read(run));
     const isOurs = next?.metadata.uid === run.metadata.uid && next?.status?.assignedPodUID === run.status?.assignedPodUID;
     if (next === undefined || !isOurs) await orAborted(new Promise<never>(() => {}), signal);
     else now = next;

@@ -8,7 +8,9 @@ import { parseTime } from '../../../kube/time.ts';
 import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
+import { mergeDifference } from '../../../runtime/steps/merge-difference.ts';
 import { backoffBefore, decideRetry } from '../model/retry.ts';
+import { patiently } from '../patience.ts';
 import { LIMITS_UNAVAILABLE } from '../protocol/error-texts.ts';
 import type { StepResult, TraceStep } from '../tracing/attempt-spans.ts';
 import { attemptOf, isTerminal, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
@@ -62,6 +64,8 @@ class Interrupted extends Error {
 export class RunWorker {
   readonly #ports: RunWorkerPorts;
   readonly #interrupt = new AbortController();
+  /** Fires when the Run is not ours any more, or we go: until then it is told how it ended, whatever else was asked for. */
+  readonly #leave = new AbortController();
   readonly #log: RunLog;
   readonly #began: number;
   #run: Run;
@@ -84,6 +88,7 @@ export class RunWorker {
 
   interrupt(why: Interruption): void {
     if (!this.#interrupt.signal.aborted) this.#interrupt.abort(new Interrupted(why));
+    if (why !== 'cancelled') this.#leave.abort(new Interrupted(why));
   }
 
   /**
@@ -137,7 +142,7 @@ export class RunWorker {
   async #attempt(state: 'new' | 'found' | 'lost'): Promise<{ exitCode: number } | Failure> {
     const { runtime, trace } = this.#ports;
     const id = this.#run.metadata.uid!;
-    if (state === 'lost' && isBetweenAttempts(this.#run)) return this.#nextAttempt();
+    if (state !== 'new' && isBetweenAttempts(this.#run)) return this.#nextAttempt();
     if (state === 'lost') return { reason: 'ExecutionLost', message: RunMessage.executionLostAfterRestart };
     try {
       const order = state === 'new' ? await trace(this.#run, 'prepare source', () => this.#prepare()) : undefined;
@@ -160,13 +165,14 @@ export class RunWorker {
     const since = parseTime(findCondition(this.#run.status?.conditions, RunCondition.Running)?.lastTransitionTime ?? '') ?? 0;
     const wait = since + backoffBefore(this.#run, attemptOf(this.#run)) - this.#ports.clock.now();
     await sleep(this.#ports.clock, Math.max(0, wait), this.#signal);
+    await this.#forget();
     await this.#claim();
     return this.#attempt('new');
   }
 
   async #prepare(): Promise<ExecutionOrder> {
     const run = this.#run;
-    const [env, folder] = await Promise.all([this.#ports.environment(run), this.#ports.prepare(run, this.#signal)]);
+    const [env, folder] = await Promise.all([this.#patiently(() => this.#ports.environment(run)), this.#ports.prepare(run, this.#signal)]);
     this.#signal.throwIfAborted();
     env[OUTPUTS_VARIABLE] = folder.outputs;
     if (folder.artifacts !== undefined) env[ARTIFACTS_VARIABLE] = folder.artifacts;
@@ -247,35 +253,49 @@ export class RunWorker {
     }
     this.#ports.event(this.#run, 'Warning', 'RunFailedRetrying', `${failure.reason}: ${failure.message}`);
     this.#ports.metrics.retried(this.#run.spec.runtime, failure.reason);
+    // Before the next attempt is claimed: a runtimed after us must not take this one for it.
+    await this.#forget();
     return Math.max(0, retryAt.getTime() - this.#ports.clock.now());
   }
 
   async #keepLog(): Promise<RunStatus['log']> {
     const { log, overflow } = this.#log.summary();
     if (log === undefined || overflow === undefined) return log;
-    const configMapName = await this.#ports.keepLog(this.#run, overflow);
+    const configMapName = await this.#patiently(() => this.#ports.keepLog(this.#run, overflow));
     return configMapName === undefined ? log : { ...log, configMapName };
   }
 
   /**
-   * Writes what `next` makes of the Run. When the Run has changed meanwhile, what it is now decides: it may have been taken from us, or
-   * somebody may only have asked for something.
+   * Writes what `next` makes of the Run, however long the API server is away. When the Run has changed meanwhile, what it is now decides:
+   * it may be what we wrote and never heard of, it may have been taken from us, or somebody may only have asked for something.
    */
   async #write(next: (run: Run) => RunStatus): Promise<void> {
     for (;;) {
-      try {
-        this.#run = await this.#ports.writeStatus(this.#run, next(this.#run));
-        return;
-      } catch (error) {
-        if (isStatusError(error, 'NotFound')) throw new Interrupted('deleted');
-        if (!isStatusError(error, 'Conflict')) throw error;
-      }
-      const current = await this.#ports.read(this.#run);
+      const wanted = next(this.#run);
+      const written = await this.#patiently(() => this.#tryWrite(wanted));
+      if (written !== undefined) return void (this.#run = written);
+      const current = await this.#patiently(() => this.#ports.read(this.#run));
       if (current === undefined || current.metadata.uid !== this.#run.metadata.uid) throw new Interrupted('deleted');
-      if (isTerminal(phaseOf(current)) || current.status?.assignedPodUID !== this.#ports.pod.uid) throw new Interrupted('lost');
       this.#run = current;
+      if (mergeDifference(current.status ?? {}, wanted) === undefined) return;
+      if (isTerminal(phaseOf(current)) || current.status?.assignedPodUID !== this.#ports.pod.uid) throw new Interrupted('lost');
       this.update(current);
     }
+  }
+
+  /** @returns undefined when the Run has changed */
+  async #tryWrite(status: RunStatus): Promise<Run | undefined> {
+    try {
+      return await this.#ports.writeStatus(this.#run, status);
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) throw new Interrupted('deleted');
+      if (!isStatusError(error, 'Conflict')) throw error;
+      return undefined;
+    }
+  }
+
+  #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    return patiently(this.#ports.clock, this.#leave.signal, ask);
   }
 
   async #interrupted(error: unknown): Promise<void> {
@@ -287,26 +307,33 @@ export class RunWorker {
     // Whoever has the Run now must not meet a program of ours that still runs.
     await runtime.cancel(uid!).catch(() => {});
     this.#log.flush();
-    if (why === 'cancelled') {
-      const end = { reason: 'Cancelled', message: RunMessage.cancelled, start: this.#start } as const;
-      await this.#ports
-        .trace(this.#run, 'terminal', async () => {
-          const kept = await this.#keepLog();
-          await this.#write((run) => failed(run, { ...end, log: kept }, this.#now()));
-        })
-        .catch(() => {});
-    }
+    // Nobody else knows that nothing will come any more.
+    const message = error instanceof Error ? error.message : String(error);
+    if (why === 'cancelled') await this.#endAs({ reason: 'Cancelled', message: RunMessage.cancelled });
+    if (why === undefined) await this.#endAs({ reason: 'RuntimeError', message: `runtimed: ${message}` });
     await this.#release();
+  }
+
+  async #endAs(end: Failure): Promise<void> {
+    await this.#ports
+      .trace(this.#run, 'terminal', async () => {
+        const log = await this.#keepLog();
+        await this.#write((run) => failed(run, { ...end, log, start: this.#start }, this.#now()));
+      })
+      .catch(() => {});
   }
 
   /** Forgets the execution and removes its folder, in the background of everything else. */
   async #release(): Promise<void> {
-    const { runtime } = this.#ports;
-    await runtime.forget(this.#run.metadata.uid!).catch((error: unknown) => {
+    await this.#forget();
+    await this.#ports.cleanUp(this.#run);
+  }
+
+  async #forget(): Promise<void> {
+    await this.#ports.runtime.forget(this.#run.metadata.uid!).catch((error: unknown) => {
       const isNothing = isGrpcError(error, 'NOT_FOUND') || isGrpcError(error, 'UNIMPLEMENTED');
       if (!isNothing) this.#ports.log.warn('cannot forget an execution', { error });
     });
-    await this.#ports.cleanUp(this.#run);
   }
 }
 

@@ -17,6 +17,7 @@ import { storeArtifacts } from '../artifacts/store-artifacts.ts';
 import { listen } from '../protocol/listen.ts';
 import { stepTracer } from '../tracing/attempt-spans.ts';
 import { traceparentOf } from '../tracing/run-trace.ts';
+import { isPassing } from '../patience.ts';
 import { writeRunStatus } from '../write-run-status.ts';
 import { gitSource } from './git-source.ts';
 import { beat } from './heartbeat.ts';
@@ -198,6 +199,7 @@ async function keepLog(client: Client, run: Run, text: string): Promise<string |
   try {
     await maps.create(object);
   } catch (error) {
+    if (isPassing(error)) throw error;
     if (!isStatusError(error, 'AlreadyExists')) return undefined;
     const existing = await maps.get(logName);
     // Somebody else's is left alone.

@@ -12,13 +12,13 @@ import { propagates } from '../../propagation/model/goes-to.ts';
 import { objectsOf, printKind } from '../../propagation/model/objects-of-type.ts';
 import { overwrittenInTree } from '../../propagation/model/overwrites.ts';
 import { DEFAULT_PROPAGATION_SETTINGS } from '../../propagation/model/propagation-settings.ts';
-import type { TenancyEnvironment } from '../../tenancy-environment.ts';
 import { isOwnController } from '../platform-users.ts';
+import type { ObjectsReview } from './objects.ts';
 
 const RESOURCE = { group: GROUP, resource: 'hncconfigurations' };
 
 /** A configuration names types that exist, each once, and starts to propagate none whose copies would replace what somebody made. */
-export function configurationHandler({ client, types, forest }: TenancyEnvironment): AdmissionHandler {
+export function configurationHandler({ client, types, forest }: ObjectsReview): AdmissionHandler {
   async function checkOverwrites(type: ConfiguredType, signal: AbortSignal): Promise<void> {
     const { kind, mode } = type;
     const live = types.find(kind.group, kind.plural);

@@ -1,8 +1,10 @@
 import { INHERITED_FROM } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
+import type { Client } from '../../../../client/client.ts';
 import { Namespace } from '../../../../client/kinds.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import { badRequestError, conflictError, forbiddenError, isStatusError, type StatusError } from '../../../../kube/status.ts';
 import type { AdmissionHandler, AdmissionReviewRequest } from '../../../../runtime/admission/review.ts';
+import type { ReadonlyForest } from '../../forest/forest.ts';
 import { whyUnmanaged } from '../../forest/tree-settings.ts';
 import { sameButStatus } from '../../propagation/model/canonical-copy.ts';
 import { propagates } from '../../propagation/model/goes-to.ts';
@@ -10,11 +12,17 @@ import type { PropagatedType } from '../../propagation/model/objects-of-type.ts'
 import { overwrittenBy } from '../../propagation/model/overwrites.ts';
 import { DEFAULT_PROPAGATION_SETTINGS } from '../../propagation/model/propagation-settings.ts';
 import { isOwnController } from '../platform-users.ts';
-import type { TenancyEnvironment } from '../../tenancy-environment.ts';
 import { annotationProblem } from './source-annotations.ts';
 
+/** What the rules on objects know. */
+export interface ObjectsReview {
+  client: Client;
+  forest: ReadonlyForest;
+  types: { find(group: string, plural: string): PropagatedType | undefined };
+}
+
 /** Sources say what can be obeyed and overwrite nobody's objects; copies are written by the platform alone. */
-export function objectsHandler({ client, types, forest }: TenancyEnvironment): AdmissionHandler {
+export function objectsHandler({ client, types, forest }: ObjectsReview): AdmissionHandler {
   async function isGoing(namespace: string): Promise<boolean> {
     const known = forest.get(namespace);
     if (known?.terminating) return true;
@@ -50,7 +58,7 @@ function sourceRefusal(
   request: AdmissionReviewRequest,
   object: KubeObject,
   type: PropagatedType,
-  forest: TenancyEnvironment['forest'],
+  forest: ReadonlyForest,
 ): StatusError | undefined {
   const problem = annotationProblem(request.oldObject?.metadata.annotations ?? {}, object.metadata.annotations ?? {});
   if (problem !== undefined) return badRequestError(problem);

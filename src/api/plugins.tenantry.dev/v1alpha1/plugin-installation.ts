@@ -1,0 +1,65 @@
+import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
+import { boolean, conditions, integer, list, object, oneOf, text, time } from '../../schema-source.ts';
+import { GROUP, VERSION } from './group.ts';
+import { INSTALLATION_STATES } from './states.ts';
+
+/** A version that was at work and healthy: where a rollback may lead. */
+const revision = object(
+  { version: text(), image: text(), since: time() },
+  { until: time(), migrations: integer(), isKnownGood: boolean(), reason: text() },
+);
+
+export const pluginInstallationDefinition = {
+  group: GROUP,
+  version: VERSION,
+  kind: 'PluginInstallation',
+  plural: 'plugininstallations',
+  shortNames: ['pli'],
+  scope: 'Namespaced',
+  description: 'A plugin in a tenant: an object of the tenant’s root namespace. What it runs in is a namespace of the platform.',
+  spec: object(
+    { publisher: text({ minLength: 1, maxLength: 40 }), plugin: text({ minLength: 1, maxLength: 63 }) },
+    {
+      /** The wanted version; absent: the newest that the tenant's PluginPolicy allows. */
+      version: text({ maxLength: 64 }),
+      /** Not at work, its token dead, its data kept. */
+      suspended: boolean(),
+      /** What becomes of its database and secrets when it is uninstalled. */
+      data: oneOf(['Retain', 'Delete'], { default: 'Retain' }),
+      /** Set by `rollback`: the version to go back to, and a number that makes each request a new one. */
+      rollback: object({ request: integer({ format: 'int64' }) }, { to: text({ maxLength: 64 }) }),
+    },
+  ),
+  status: object(
+    {},
+    {
+      phase: oneOf(INSTALLATION_STATES),
+      reason: text(),
+      message: text(),
+      /** Where it runs. */
+      namespace: text(),
+      version: text(),
+      image: text(),
+      /** What users of the original look for: `Running`, `ImagePullBackOff`. */
+      imageStatus: text(),
+      target: object({}, { version: text(), step: integer(), weight: integer(), since: time() }),
+      history: list(revision, { maxItems: 20 }),
+      observedRollback: integer({ format: 'int64' }),
+      observedGeneration: integer({ format: 'int64' }),
+      conditions: conditions(),
+    },
+  ),
+  columns: [
+    { name: 'Plugin', type: 'string', jsonPath: '.spec.plugin' },
+    { name: 'Version', type: 'string', jsonPath: '.status.version' },
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Image', type: 'string', jsonPath: '.status.imageStatus' },
+    { name: 'Reason', type: 'string', jsonPath: '.status.reason' },
+    { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+  selectableFields: ['.spec.plugin'],
+} satisfies KindDefinition;
+
+export const PluginInstallationKind = kindOf(pluginInstallationDefinition);
+export type PluginInstallation = ObjectOf<typeof pluginInstallationDefinition>;

@@ -136,7 +136,7 @@ Example:
     .description('print a completion script for your shell')
     .addHelpText('after', '\nExamples:\n  $ source <(tenantry completion bash)\n  $ tenantry completion fish | source')
     .action((shell) => {
-      process.stdout.write(completionScript(shell, program));
+      process.stdout.write(completionScript(shell, program, 'tenantry runs __names'));
     });
   return program;
 }

@@ -1,9 +1,29 @@
 import type { Command } from 'commander';
+import { RUN_PHASES } from '../api/kruntimes.io/v1alpha1/run.ts';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** What may follow an option, or stand as an argument: one of some words, a file, a directory, or anything. */
-type Values = readonly string[] | 'files' | 'directories' | undefined;
+/** What may follow an option, or stand as an argument: one of some words, a file, a directory, an object of the cluster, or anything. */
+type Values = readonly string[] | 'files' | 'directories' | NamedKind | undefined;
+
+/** Objects whose names the cluster is asked for. */
+interface NamedKind {
+  ask: 'runs' | 'runtimes' | 'namespaces';
+}
+
+/** By what an argument, or the value of an option, is called. */
+const NAMED: Readonly<Record<string, Values>> = {
+  dir: 'directories',
+  file: 'files',
+  run: { ask: 'runs' },
+  runtime: { ask: 'runtimes' },
+  namespace: { ask: 'namespaces' },
+  phase: RUN_PHASES,
+  format: ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath='],
+};
+
+/** Commands for scripts like ours, of no interest to whoever types. */
+const isHidden = (name: string): boolean => name.startsWith('__');
 
 interface Flag {
   flags: string[];
@@ -35,6 +55,7 @@ function entriesOf(program: Command): Entry[] {
 
 function entriesBelow(command: Command, path: string[]): Entry[] {
   const argument = command.registeredArguments[0];
+  const children = command.commands.filter((child) => !isHidden(child.name()));
   const entry: Entry = {
     path,
     description: command.description(),
@@ -42,30 +63,28 @@ function entriesBelow(command: Command, path: string[]): Entry[] {
       flags: [option.long, option.short].filter((flag) => flag !== undefined && flag !== null),
       description: option.description,
       takesValue: option.required,
-      values: option.argChoices ?? valuesNamed(/<(\w+)>/.exec(option.flags)?.[1]),
+      values: option.argChoices ?? NAMED[/<(\w+)>/.exec(option.flags)?.[1] ?? ''],
     })),
-    values: argument?.argChoices ?? valuesNamed(argument?.name()),
-    children: command.commands.map((child) => ({ name: child.name(), description: child.description() })),
+    values: argument?.argChoices ?? NAMED[argument?.name() ?? ''],
+    children: children.map((child) => ({ name: child.name(), description: child.description() })),
   };
-  return [entry, ...command.commands.flatMap((child) => entriesBelow(child, [...path, child.name()]))];
+  return [entry, ...children.flatMap((child) => entriesBelow(child, [...path, child.name()]))];
 }
 
-function valuesNamed(name: string | undefined): Values {
-  if (name === 'dir') return 'directories';
-  return name === 'file' ? 'files' : undefined;
-}
-
-/** A completion script made from the commands themselves, so that it cannot fall behind them. */
-export function completionScript(shell: string, program: Command): string {
+/**
+ * A completion script made from the commands themselves, so that it cannot fall behind them.
+ * @param asks the command that tells the names of objects: it is given their kind and what was typed so far
+ */
+export function completionScript(shell: string, program: Command, asks: string): string {
   const name = program.name();
   const entries = entriesOf(program);
   switch (shell) {
     case 'bash':
-      return bash(name, entries);
+      return bash(name, entries, asks);
     case 'zsh':
-      return zsh(name, entries);
+      return zsh(name, entries, asks);
     case 'fish':
-      return fish(name, entries);
+      return fish(name, entries, asks);
     default:
       throw new Error(`Cannot make a completion script for "${shell}": the shells are ${SHELLS.join(', ')}; name one of them`);
   }
@@ -84,17 +103,20 @@ function knownCommands(entries: Entry[]): string {
     .join('|');
 }
 
-function bash(name: string, entries: Entry[]): string {
+function bash(name: string, entries: Entry[], asks: string): string {
   const afterFlags = entries.flatMap((entry) =>
     entry.flags
       .filter((flag) => flag.takesValue)
-      .flatMap((flag) => flag.flags.map((text) => `    "${typed(entry)} ${text}") ${bashReply([], flag.values)} return;;`)),
+      .flatMap((flag) => flag.flags.map((text) => `    "${typed(entry)} ${text}") ${bashReply(name, [], flag.values)} return;;`)),
   );
   const cases = entries.map((entry) => {
     const words = [...entry.children.map((child) => child.name), ...entry.flags.map((flag) => flag.flags[0])];
-    return `    "${typed(entry)}") ${bashReply(words, entry.values)};`;
+    return `    "${typed(entry)}") ${bashReply(name, words, entry.values)};`;
   });
-  return `_${name}_completion() {
+  return `_${name}_names() {
+  [[ "$word" == -* ]] || ${asks} "$1" -- "\${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null
+}
+_${name}_completion() {
   local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD-1]}" chosen="" each
   for each in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     case "$chosen $each" in
@@ -112,14 +134,24 @@ complete -o filenames -F _${name}_completion ${name}
 `;
 }
 
-function bashReply(words: string[], values: Values): string {
-  const all = [...words, ...(Array.isArray(values) ? values : [])].join(' ');
+function bashReply(name: string, words: string[], values: Values): string {
+  const asked = isNamed(values) ? [`$(_${name}_names ${values.ask})`] : [];
+  const all = [...words, ...(Array.isArray(values) ? values : []), ...asked].join(' ');
   const paths = values === 'files' ? '-f ' : values === 'directories' ? '-d ' : '';
   return `COMPREPLY=($(compgen ${paths}-W "${all}" -- "$word"));`;
 }
 
-function zsh(name: string, entries: Entry[]): string {
+function isNamed(values: Values): values is NamedKind {
+  return typeof values === 'object' && 'ask' in values;
+}
+
+function zsh(name: string, entries: Entry[], asks: string): string {
   return `#compdef ${name}
+_${name}_names() {
+  local -a names
+  names=(\${(f)"$(${asks} $1 -- \${words[2,CURRENT-1]} 2>/dev/null)"})
+  compadd -a names
+}
 _${name}() {
   local chosen=""
   local -a commands
@@ -130,29 +162,30 @@ _${name}() {
     esac
   done
   case "$chosen" in
-${entries.map((entry) => `    "${typed(entry)}") ${zshReply(entry)};;`).join('\n')}
+${entries.map((entry) => `    "${typed(entry)}") ${zshReply(name, entry)};;`).join('\n')}
   esac
 }
 compdef _${name} ${name}
 `;
 }
 
-function zshReply({ children, flags, values }: Entry): string {
+function zshReply(name: string, { children, flags, values }: Entry): string {
   const specs = flags.flatMap((flag) =>
-    flag.flags.map((text) => `'${text}[${plain(flag.description)}]${flag.takesValue ? `:value:${zshAction(flag.values)}` : ''}'`),
+    flag.flags.map((text) => `'${text}[${plain(flag.description)}]${flag.takesValue ? `:value:${zshAction(name, flag.values)}` : ''}'`),
   );
-  if (values !== undefined) specs.push(`'1:value:${zshAction(values)}'`);
+  if (values !== undefined) specs.push(`'${isNamed(values) ? '*' : '1'}:value:${zshAction(name, values)}'`);
   const commands = children.map((child) => `'${child.name}:${plain(child.description)}'`).join(' ');
   const describe = children.length > 0 ? [`commands=(${commands}); (( CURRENT == 2 )) && _describe 'command' commands`] : [];
   return [...describe, ...(specs.length > 0 || children.length === 0 ? [`_arguments ${specs.join(' ')}`] : [])].join('; ');
 }
 
-function zshAction(values: Values): string {
+function zshAction(name: string, values: Values): string {
+  if (isNamed(values)) return `{_${name}_names ${values.ask}}`;
   if (Array.isArray(values)) return `(${values.join(' ')})`;
   return values === 'directories' ? '_files -/' : values === 'files' ? '_files' : '';
 }
 
-function fish(name: string, entries: Entry[]): string {
+function fish(name: string, entries: Entry[], asks: string): string {
   const lines = entries.flatMap((entry) => {
     const seen = entry.path.map((each) => `__fish_seen_subcommand_from ${each}`).join('; and ');
     const names = entry.children.map((child) => child.name).join(' ');
@@ -161,9 +194,9 @@ function fish(name: string, entries: Entry[]): string {
     return [
       ...entry.children.map((child) => `complete -c ${name} -f -n '${offered}' -a ${child.name} -d '${plain(child.description)}'`),
       ...entry.flags.map(
-        (flag) => `${inside} ${fishFlags(flag)}${fishValues(flag.takesValue, flag.values)} -d '${plain(flag.description)}'`,
+        (flag) => `${inside} ${fishFlags(flag)}${fishValues(asks, flag.takesValue, flag.values)} -d '${plain(flag.description)}'`,
       ),
-      ...(Array.isArray(entry.values) ? [`${inside} -f -a '${entry.values.join(' ')}'`] : []),
+      ...(Array.isArray(entry.values) || isNamed(entry.values) ? [`${inside} -f -a '${fishWords(asks, entry.values)}'`] : []),
     ];
   });
   return `${lines.join('\n')}\n`;
@@ -173,9 +206,13 @@ function fishFlags(flag: Flag): string {
   return flag.flags.map((text) => (text.startsWith('--') ? `-l ${text.slice(2)}` : `-s ${text.slice(1)}`)).join(' ');
 }
 
-function fishValues(takesValue: boolean, values: Values): string {
+function fishValues(asks: string, takesValue: boolean, values: Values): string {
   if (!takesValue) return ' -f';
-  return Array.isArray(values) ? ` -x -a '${values.join(' ')}'` : ' -r';
+  return Array.isArray(values) || isNamed(values) ? ` -x -a '${fishWords(asks, values)}'` : ' -r';
+}
+
+function fishWords(asks: string, values: readonly string[] | NamedKind): string {
+  return isNamed(values) ? `(${asks} ${values.ask} -- (commandline -opc) 2>/dev/null)` : values.join(' ');
 }
 
 /** Without the characters that mean something inside the quotes and brackets of a completion script. */

@@ -13,7 +13,7 @@ const FORMATS = 'table, wide, json, yaml, name or jsonpath=<template>';
 /** Which cluster, namespace and user; as kubectl has them. */
 export function addClusterOptions(command: Command): Command {
   return command
-    .option('-n, --namespace <name>', 'namespace to act in (default: that of the kubeconfig, else default)')
+    .option('-n, --namespace <namespace>', 'namespace to act in (default: that of the kubeconfig, else default)')
     .option('--kubeconfig <file>', 'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or the instance of this machine)')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--data <dir>', 'use the instance with this data directory')
@@ -36,7 +36,7 @@ const everywhere = (command: Command): Command => command.option('-A, --all-name
 
 function choosing(command: Command): Command {
   return command
-    .option('--runtime <name>', 'only those of this Runtime')
+    .option('--runtime <runtime>', 'only those of this Runtime')
     .option('--phase <phase>', 'only those in this phase')
     .option('-l, --selector <labels>', 'only those with these labels');
 }
@@ -48,6 +48,19 @@ export function addKrtCommands(parent: Command): void {
   addChangingCommands(parent);
   addArtifactCommands(parent);
   addRuntimeCommands(parent);
+  addNamesCommand(parent);
+}
+
+/** For completion scripts: names of objects, for the cluster and namespace that were typed so far. Silent when there is none. */
+function addNamesCommand(parent: Command): void {
+  parent
+    .command('__names', { hidden: true })
+    .argument('<kind>')
+    .argument('[words...]')
+    .action(async (kind: string, words: string[]) => {
+      const { nameFlags, printNames } = await import('../cli/krt/names.ts');
+      await inSession(nameFlags(words), (session) => printNames(session, kind)).catch(() => {});
+    });
 }
 
 /** `krt run`, which is also `tenantry run`. */
@@ -56,7 +69,7 @@ export function addRunCommand(parent: Command): Command {
   return output(parent.command('run'))
     .argument('[command...]', 'what to run; after -- if it has options of its own')
     .description('run a command or a script on a warm Pod')
-    .option('-r, --runtime <name>', 'the Runtime that takes it (default: bash, or what the name of the script says)')
+    .option('-r, --runtime <runtime>', 'the Runtime that takes it (default: bash, or what the name of the script says)')
     .option('-f, --file <file>', 'a script to run; - reads it from standard input')
     .option('--repo-url <url>', 'a git repository to run from')
     .option('--commit-sha <ref>', 'commit, branch or tag of the repository')
@@ -220,6 +233,18 @@ function addRuntimeCommands(parent: Command): void {
     .action(async (name: string, _: unknown, command: Command) => {
       const flags = command.optsWithGlobals();
       await inSession(flags, async (session) => (await import('../cli/krt/runtime.ts')).getRuntime(session, name, flags));
+    });
+  runtime
+    .command('allow')
+    .argument('<runtime>', 'name of the Runtime')
+    .description('let users use a Runtime whose access is Restricted')
+    .option('--for-user <name>', 'a user; can be repeated', collect)
+    .option('--for-group <name>', 'a group; can be repeated', collect)
+    .option('--for-service-account <namespace:name>', 'a ServiceAccount; can be repeated', collect)
+    .action(async (name: string, _: unknown, command: Command) => {
+      const flags = command.optsWithGlobals();
+      const whom = { user: flags.forUser, group: flags.forGroup, serviceAccount: flags.forServiceAccount };
+      await inSession(flags, async (session) => (await import('../cli/krt/allow.ts')).allow(session, name, whom));
     });
   runtime
     .command('delete')

@@ -28,7 +28,7 @@ program
   .addArgument(new Argument('<shell>', 'the shell you type in').choices(SHELLS))
   .description('print a completion script for your shell')
   .action((shell) => {
-    process.stdout.write(completionScript(shell, program));
+    process.stdout.write(completionScript(shell, program, 'krt __names'));
   });
 
 if (process.argv.length <= 2) program.outputHelp();

@@ -26,6 +26,9 @@ export async function getRuntime(session: Session, name: string, flags: { output
   return 0;
 }
 
+/** Those that follow their queue have as many as they have now. */
+const replicasOf = ({ spec, status }: Runtime): string =>
+  String(spec.autoscaling === undefined ? (spec.replicas ?? 1) : (status?.replicas ?? 0));
 const imageOf = ({ spec }: Runtime): string => String(spec.template.spec.containers[0]?.image ?? '');
 
 function columns(now: Date): Column<Runtime>[] {
@@ -33,7 +36,7 @@ function columns(now: Date): Column<Runtime>[] {
     { header: 'NAME', cell: ({ metadata }) => metadata.name ?? '' },
     { header: 'NAMESPACE', cell: ({ metadata }) => metadata.namespace ?? '' },
     { header: 'IMAGE', cell: imageOf },
-    { header: 'REPLICAS', cell: ({ spec }) => String(spec.replicas ?? 1) },
+    { header: 'REPLICAS', cell: replicasOf },
     { header: 'READY', cell: ({ status }) => String(status?.readyReplicas ?? 0) },
     { header: 'PORT', cell: ({ spec }) => String(spec.port ?? 9091) },
     { header: 'AGE', cell: ({ metadata }) => ageOf(metadata.creationTimestamp, now) },
@@ -52,11 +55,18 @@ function describe(session: Session, runtime: Runtime): void {
     ['Name', metadata.name],
     ['Namespace', metadata.namespace],
     ['Image', imageOf(runtime)],
-    ['Replicas', String(spec.replicas ?? 1)],
+    ['Replicas', replicasOf(runtime)],
     ['Ready', String(status?.readyReplicas ?? 0)],
     ['Port', String(spec.port ?? 9091)],
     ['Capacity', capacity.join('\n')],
+    ['Access', spec.access],
     ['Isolation', spec.isolation],
+    [
+      'Run limits',
+      Object.entries(spec.limits ?? {})
+        .map(([name, amount]) => `${name}=${amount}`)
+        .join('\n'),
+    ],
     ['Autoscaling', spec.autoscaling && `${spec.autoscaling.minReplicas ?? 1} to ${spec.autoscaling.maxReplicas} replicas`],
     ['Artifacts', store && (store.s3 ? `s3 ${store.s3.bucket}` : `volume claim ${store.filesystem?.volumeClaimName}`)],
     ['Active runs', status?.activeRuns?.toString()],

@@ -86,7 +86,7 @@ export function runtimeAccessSuite(name: string, start: () => Promise<ApiTarget>
       expect(body.reason).toBe('Forbidden');
       expect(body.message).toContain(
         'Cannot use Runtime "secret": it is restricted, and user "eve" lacks the verb "use" on runtimes.kruntimes.io "secret" in namespace "default"; ' +
-          'grant it with: kubectl create role use-secret -n default --verb=use --resource=runtimes.kruntimes.io --resource-name=secret, and a rolebinding to that role',
+          'who may give it does so with: krt runtime allow secret -n default --for-user eve',
       );
     });
 

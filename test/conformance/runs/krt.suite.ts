@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { RunKind } from '../../../src/api/kruntimes.io/v1alpha1/run.ts';
+import { allow, type AllowFlags } from '../../../src/cli/krt/allow.ts';
 import { apply } from '../../../src/cli/krt/apply.ts';
 import { listArtifacts } from '../../../src/cli/krt/artifact.ts';
 import { cancel, deleteRuns, deleteRuntimes } from '../../../src/cli/krt/change-runs.ts';
 import { get } from '../../../src/cli/krt/get.ts';
 import { list } from '../../../src/cli/krt/list.ts';
 import { logs } from '../../../src/cli/krt/logs.ts';
+import { printNames } from '../../../src/cli/krt/names.ts';
 import { run, type RunCommandFlags } from '../../../src/cli/krt/run.ts';
 import { getRuntime, listRuntimes } from '../../../src/cli/krt/runtime.ts';
 import type { Session } from '../../../src/cli/krt/session.ts';
 import { top } from '../../../src/cli/krt/top.ts';
 import { wait } from '../../../src/cli/krt/wait.ts';
 import { watch } from '../../../src/cli/krt/watch.ts';
-import { Namespace } from '../../../src/client/kinds.ts';
+import { Namespace, Role, RoleBinding } from '../../../src/client/kinds.ts';
 import { krtSetting, type KrtSetting } from './krt-terminal.ts';
 
 let setting: KrtSetting;
@@ -320,6 +322,29 @@ function runtimeTests(): void {
     );
     await expect(typed((session) => getRuntime(session, 'nosuch', {}))).rejects.toThrow('`krt runtime list -A` shows what there is');
     expect((await typed((session) => deleteRuntimes(session, ['applied']))).out).toBe('runtime.kruntimes.io "applied" deleted\n');
+  });
+
+  it('are given to users, one after the other', async () => {
+    const may = (flags: AllowFlags) => typed((session) => allow(session, 'bash', flags));
+    expect((await may({ user: ['eve'] })).out).toBe('User eve may use Runtime bash\n');
+    const { out, err } = await may({ user: ['eve'], group: ['release'], serviceAccount: ['ci', 'shop:deployer'] });
+    expect(out).toContain('ServiceAccount default:ci may use Runtime bash\nServiceAccount shop:deployer may use Runtime bash\n');
+    expect(err).toContain('Runtime bash is open');
+    const { client } = setting.cluster;
+    expect((await client.resource(RoleBinding, 'default').get('use-bash')).subjects).toMatchObject([
+      { kind: 'User', name: 'eve' },
+      { kind: 'Group', name: 'release' },
+      { kind: 'ServiceAccount', name: 'ci', namespace: 'default' },
+      { kind: 'ServiceAccount', name: 'deployer', namespace: 'shop' },
+    ]);
+    expect((await client.resource(Role, 'default').get('use-bash')).rules).toMatchObject([{ verbs: ['use'], resourceNames: ['bash'] }]);
+    await expect(may({})).rejects.toThrow('say who');
+    await expect(typed((session) => allow(session, 'nosuch', { user: ['eve'] }))).rejects.toThrow('there is none in namespace');
+  });
+
+  it('are named for completion', async () => {
+    expect((await typed((session) => printNames(session, 'runtimes'))).out.split('\n')).toContain('bash');
+    expect((await typed((session) => printNames(session, 'namespaces'))).out.split('\n')).toContain('kube-system');
   });
 
   it('top shows how busy they are', async () => {

@@ -21,8 +21,8 @@ const EXCUSES = [
 const REFUSAL = [
   `'Cannot use Runtime "' + object.spec.runtime + '": it is restricted, and user "' + request.userInfo.username`,
   `'" lacks the verb "use" on runtimes.${GROUP} "' + object.spec.runtime + '" in namespace "' + request.namespace`,
-  `'"; grant it with: kubectl create role use-' + object.spec.runtime + ' -n ' + request.namespace`,
-  `' --verb=use --resource=runtimes.${GROUP} --resource-name=' + object.spec.runtime + ', and a rolebinding to that role'`,
+  `'"; who may give it does so with: krt runtime allow ' + object.spec.runtime + ' -n ' + request.namespace`,
+  `' --for-user ' + request.userInfo.username`,
 ].join(' + ');
 
 /**

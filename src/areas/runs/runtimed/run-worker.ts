@@ -163,7 +163,9 @@ export class RunWorker {
   /** We were restarted while the Run waited for its next attempt: the failure before it is counted already. */
   async #nextAttempt(): Promise<{ exitCode: number } | Failure> {
     const since = parseTime(findCondition(this.#run.status?.conditions, RunCondition.Running)?.lastTransitionTime ?? '') ?? 0;
-    const wait = since + backoffBefore(this.#run, attemptOf(this.#run)) - this.#ports.clock.now();
+    const backOff = backoffBefore(this.#run, attemptOf(this.#run));
+    // A clock that was set back must not make it longer.
+    const wait = Math.min(backOff, since + backOff - this.#ports.clock.now());
     await sleep(this.#ports.clock, Math.max(0, wait), this.#signal);
     await this.#forget();
     await this.#claim();

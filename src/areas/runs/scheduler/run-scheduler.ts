@@ -113,11 +113,12 @@ export class RunScheduler {
     const name = object.metadata.labels?.['runtime'];
     if (name === undefined) return;
     const group = this.#group(object.metadata.namespace!, name);
-    const pod = runtimePod(object);
-    const before = group.pod(pod.name);
+    const { clock } = this.#ports;
+    const before = group.pod(object.metadata.name!);
+    const pod = runtimePod(object, before, { now: clock.now(), monotonic: clock.monotonic() });
     group.setPod(pod);
     if (before?.uid !== pod.uid) this.#recount(group, pod.name);
-    if (!mayHelp(before, pod, this.#ports.clock.now())) return;
+    if (!mayHelp(before, pod, clock.monotonic())) return;
     this.#ports.metrics.wakeUp('runtime_pod');
     this.#wake(group);
   }
@@ -207,7 +208,9 @@ export class RunScheduler {
     const running = findCondition(run.status?.conditions, RunCondition.Running);
     if (attempt <= 1 || running?.status !== 'False') return 0;
     const since = parseTime(running.lastTransitionTime) ?? 0;
-    return since + backoffBefore(run, attempt) - this.#ports.clock.now();
+    const backOff = backoffBefore(run, attempt);
+    // A clock that was set back must not make it longer.
+    return Math.min(backOff, since + backOff - this.#ports.clock.now());
   }
 
   /** Puts the group where turns are taken. */
@@ -261,7 +264,7 @@ export class RunScheduler {
     const known = this.#runs.get(run.metadata.uid!);
     if (known === undefined || known.waiting !== waiting) return;
     const began = clock.monotonic();
-    const placement = placeRun(run, waiting.requests, group.pods(), clock.now());
+    const placement = placeRun(run, waiting.requests, group.pods(), began);
     const seconds = (clock.monotonic() - began) / 1000;
     if ('message' in placement) {
       metrics.decided(group.runtime, 'no_pods', seconds);

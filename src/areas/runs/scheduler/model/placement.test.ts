@@ -3,7 +3,7 @@ import type { Run, RunSpec } from '../../../../api/kruntimes.io/v1alpha1/run.ts'
 import type { Labels } from '../../../../kube/label-selector.ts';
 import { requestsOf } from '../../../../api/kruntimes.io/v1alpha1/capacity.ts';
 import { placeRun, type PlacedPod } from './placement.ts';
-import { mayHelp, runtimePod } from './runtime-pod.ts';
+import { isFresh, mayHelp, runtimePod, type RuntimePod } from './runtime-pod.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:20Z');
 const TOPOLOGY = 'kruntimes.io/runtime-pod' as const;
@@ -128,24 +128,36 @@ describe('placeRun', () => {
 });
 
 describe('mayHelp', () => {
-  const pod = (second: number, extra: object = {}) =>
-    runtimePod({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name: 'p', uid: 'u', annotations: {}, ...extra },
-      status: {
-        phase: 'Running',
-        conditions: [
-          { type: 'Ready', status: 'True' },
-          { type: 'kruntimes.io/RuntimedReady', status: 'True', lastProbeTime: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z` },
-        ],
+  const pod = (second: number, extra: object = {}, before?: RuntimePod, monotonic = 0) =>
+    runtimePod(
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'p', uid: 'u', annotations: {}, ...extra },
+        status: {
+          phase: 'Running',
+          conditions: [
+            { type: 'Ready', status: 'True' },
+            { type: 'kruntimes.io/RuntimedReady', status: 'True', lastProbeTime: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z` },
+          ],
+        },
       },
-    });
+      before,
+      { now: NOW, monotonic },
+    );
 
-  it('a heartbeat of a Pod that was fresh wakes nobody', () => expect(mayHelp(pod(10), pod(15), NOW)).toBe(false));
-  it('a Pod that is heard of again does', () => expect(mayHelp(pod(1), pod(19), NOW)).toBe(true));
-  it('a new Pod does', () => expect(mayHelp(undefined, pod(19), NOW)).toBe(true));
-  it('more capacity does', () => expect(mayHelp(pod(19), pod(19, { annotations: { 'kruntimes.io/capacity.runs': '9' } }), NOW)).toBe(true));
+  it('a heartbeat of a Pod that was fresh wakes nobody', () => expect(mayHelp(pod(10), pod(15, {}, pod(10)), 0)).toBe(false));
+  it('a Pod that is heard of again does', () => expect(mayHelp(pod(1), pod(19, {}, pod(1)), 0)).toBe(true));
+  it('a new Pod does', () => expect(mayHelp(undefined, pod(19), 0)).toBe(true));
+  it('more capacity does', () => expect(mayHelp(pod(19), pod(19, { annotations: { 'kruntimes.io/capacity.runs': '9' } }), 0)).toBe(true));
   it('a Pod that drains does not', () =>
-    expect(mayHelp(undefined, pod(19, { annotations: { 'kruntimes.io/draining': 'x' } }), NOW)).toBe(false));
+    expect(mayHelp(undefined, pod(19, { annotations: { 'kruntimes.io/draining': 'x' } }), 0)).toBe(false));
+
+  it('a Pod whose clock is behind by an hour is fresh as soon as it is heard of', () => {
+    const first = { ...pod(0), heartbeat: -3_600_000 };
+    expect(isFresh(first, 0)).toBe(false);
+    const second = pod(5, {}, first, 5000);
+    expect(isFresh(second, 5000)).toBe(true);
+    expect(isFresh(pod(5, {}, second, 21_000), 21_000)).toBe(false);
+  });
 });

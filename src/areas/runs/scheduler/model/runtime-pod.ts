@@ -12,16 +12,26 @@ export interface RuntimePod {
   capacity: ResourceAmounts;
   /** Everything but the freshness of the heartbeat, which time alone changes. */
   available: boolean;
-  /** When runtimed was last heard of, in milliseconds since the epoch. */
+  /** When runtimed was last heard of, by our own watch: the clocks of two machines are not compared, and no step of one makes a Pod look dead. */
   heartbeat: number;
+  /** What the last heartbeat said of itself. */
+  probe?: string;
+}
+
+/** Wall time, for what was there before us, and our own watch. */
+export interface Moment {
+  now: number;
+  monotonic: number;
 }
 
 /** runtimed says it lives every five seconds; a Pod that was silent for three of them gets no new Runs. */
 export const FRESH_MS = 15_000;
 
-export function runtimePod(pod: KubeObject): RuntimePod {
+/** @param before the Pod as it was known until now */
+export function runtimePod(pod: KubeObject, before: RuntimePod | undefined, moment: Moment): RuntimePod {
   const conditions: Json[] = pod.status?.conditions ?? [];
   const runtimed = findCondition(conditions, RUNTIMED_READY);
+  const probe: string | undefined = runtimed?.lastProbeTime;
   return {
     name: pod.metadata.name!,
     uid: pod.metadata.uid!,
@@ -32,17 +42,25 @@ export function runtimePod(pod: KubeObject): RuntimePod {
       pod.metadata.annotations?.[DRAINING_ANNOTATION] === undefined &&
       isConditionTrue(conditions, 'Ready') &&
       runtimed?.status === 'True',
-    heartbeat: (runtimed && parseTime(runtimed.lastProbeTime ?? '')) ?? 0,
+    heartbeat: heard(probe, before?.uid === pod.metadata.uid ? before : undefined, moment),
+    probe,
   };
 }
 
-export function isFresh(pod: RuntimePod, now: number): boolean {
-  return pod.available && now - pod.heartbeat <= FRESH_MS;
+/** A Pod that is seen for the first time is believed what it says of the time; if that is long ago, it has to be heard of first. */
+function heard(probe: string | undefined, before: RuntimePod | undefined, { now, monotonic }: Moment): number {
+  if (probe === undefined) return -Infinity;
+  if (before === undefined) return monotonic - Math.max(0, now - (parseTime(probe) ?? 0));
+  return before.probe === probe ? before.heartbeat : monotonic;
+}
+
+export function isFresh(pod: RuntimePod, monotonic: number): boolean {
+  return pod.available && monotonic - pod.heartbeat <= FRESH_MS;
 }
 
 /** Whether a change of the Pod may let a waiting Run start: a mere heartbeat of a Pod that was fresh does not. */
-export function mayHelp(before: RuntimePod | undefined, after: RuntimePod, now: number): boolean {
-  if (!isFresh(after, now)) return false;
-  if (before === undefined || !isFresh(before, now)) return true;
+export function mayHelp(before: RuntimePod | undefined, after: RuntimePod, monotonic: number): boolean {
+  if (!isFresh(after, monotonic)) return false;
+  if (before === undefined || !isFresh(before, monotonic)) return true;
   return [...after.capacity].some(([name, amount]) => amount > (before.capacity.get(name) ?? 0));
 }

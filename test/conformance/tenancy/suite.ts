@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiTarget } from '../../support/api-target.ts';
 import { treeLifeSuite } from './tree-life.suite.ts';
+import { treeRefusalsSuite } from './tree-refusals.suite.ts';
 import { Tree } from './tree.ts';
 
 /** What holds for trees of namespaces wherever HNC's API is served: by us on either engine, and by HNC itself. */
@@ -16,5 +17,6 @@ export function treeConformance(name: string, start: () => Promise<ApiTarget>): 
     }, 300_000);
     afterAll(() => target?.close(), 60_000);
     describe('life', () => treeLifeSuite(tree));
+    describe('refusals', () => treeRefusalsSuite(tree));
   });
 }

@@ -8,6 +8,7 @@ import {
   NAMESPACE_LABEL_RULE,
   NAMESPACE_RULE,
   NAMESPACE_SUBRESOURCE_RULE,
+  PLATFORM_NAMESPACE_RULE,
 } from './hierarchy/hierarchy-rules.ts';
 import { movedOverwrites } from './hierarchy/moved-overwrites.ts';
 import { namespaceHandler } from './hierarchy/namespace-handler.ts';
@@ -24,6 +25,7 @@ import type { WebhookRule } from './webhook-rules.ts';
 /** The rules on everything else, registered once there is a tree to keep them for. */
 export const TREE_RULES: readonly WebhookRule[] = [
   NAMESPACE_RULE,
+  PLATFORM_NAMESPACE_RULE,
   NAMESPACE_SUBRESOURCE_RULE,
   NAMESPACE_LABEL_RULE,
   OBJECTS_RULE,

@@ -20,16 +20,10 @@ export const HIERARCHY_RULE: WebhookRule = {
   failurePolicy: 'Fail',
 };
 
-/** The platform's own namespaces are never asked about, so that nothing here can lock it out. */
-const NOT_THE_PLATFORMS = {
-  matchExpressions: [
-    {
-      key: 'kubernetes.io/metadata.name',
-      operator: 'NotIn',
-      values: ['kube-system', 'kube-public', 'kube-node-lease', 'tenantry-system', 'default'],
-    },
-  ],
-};
+/** About the platform's own namespaces nobody has to be asked, so that nothing here can lock it out. */
+const PLATFORM_NAMESPACES = ['kube-system', 'kube-public', 'kube-node-lease', 'tenantry-system', 'default'];
+const THE_PLATFORMS = { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'In', values: PLATFORM_NAMESPACES }] };
+const NOT_THE_PLATFORMS = { matchExpressions: [{ key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: PLATFORM_NAMESPACES }] };
 
 const NAMESPACE_PATH = '/validate-v1-namespace';
 
@@ -40,6 +34,15 @@ export const NAMESPACE_RULE: WebhookRule = {
   rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['namespaces'], operations: ['CREATE', 'UPDATE', 'DELETE'] }],
   failurePolicy: 'Fail',
   namespaceSelector: NOT_THE_PLATFORMS,
+};
+
+/** The same for the platform's namespaces, for as long as there is an answer. */
+export const PLATFORM_NAMESPACE_RULE: WebhookRule = {
+  ...NAMESPACE_RULE,
+  name: 'platformnamespaces.hnc.x-k8s.io',
+  failurePolicy: 'Ignore',
+  timeoutSeconds: 1,
+  namespaceSelector: THE_PLATFORMS,
 };
 
 /** Labels can be changed by way of these as well. What the namespace controller does at the end of every namespace is left alone. */

@@ -99,6 +99,7 @@ const spec = object(
       },
     ),
   },
+  { default: {} },
 );
 
 const amount = object({ hard: text() }, { used: text() });

@@ -20,6 +20,8 @@ import { configurationHandler } from './objects/configuration.ts';
 import { CONFIGURATION_RULE, OBJECTS_RULE, PLATFORM_COPIES_RULE } from './objects/objects-rules.ts';
 import { objectsHandler } from './objects/objects.ts';
 import { platformCopiesHandler } from './objects/platform-copies.ts';
+import { tenantHandlers } from './tenant/tenant-handlers.ts';
+import { GUARD_RULE, PLACEMENT_RULE, WORKLOAD_RULE } from './tenant/tenant-rules.ts';
 import type { WebhookRule } from './webhook-rules.ts';
 
 /** The rules on everything else, registered once there is a tree to keep them for. */
@@ -30,6 +32,9 @@ export const TREE_RULES: readonly WebhookRule[] = [
   NAMESPACE_LABEL_RULE,
   OBJECTS_RULE,
   PLATFORM_COPIES_RULE,
+  PLACEMENT_RULE,
+  WORKLOAD_RULE,
+  GUARD_RULE,
 ];
 
 /** The rules that stand for what the embedded engine does within itself. */
@@ -48,5 +53,6 @@ export function admissionHandlers(environment: TenancyEnvironment): Record<strin
     [PLATFORM_COPIES_RULE.path]: platformCopiesHandler,
     [HIERARCHICAL_QUOTA_RULE.path]: hierarchicalQuotaHandler(environment),
     [QUOTA_STATUS_RULE.path]: quotaStatusHandler(environment),
+    ...tenantHandlers(environment),
   };
 }

@@ -1,25 +1,27 @@
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
 import { CustomResourceDefinition, EndpointSlice, Service } from '../../../client/kinds.ts';
 import type { Kind } from '../../../kube/kind.ts';
-import type { KubeObject } from '../../../kube/object.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import { CiliumClusterwideNetworkPolicy } from './model/cilium-policy.ts';
 import { apiAddresses, excludedRanges } from './model/cluster-ranges.ts';
 import type { NetworkFacts } from './model/network-policies.ts';
 
+/** As objects like any other: only a few fields of them are read. */
+const [Services, Slices, Definitions]: Kind[] = [Service, EndpointSlice, CustomResourceDefinition];
+
 /** What policies must know of the cluster, kept by informers of very few objects. */
 export class NetworkOfCluster {
-  readonly service: Informer<KubeObject>;
-  readonly slices: Informer<KubeObject>;
-  readonly definitions: Informer<KubeObject>;
-  readonly #nodes: Informer<KubeObject>;
+  readonly service: Informer;
+  readonly slices: Informer;
+  readonly definitions: Informer;
+  readonly #nodes: Informer;
 
-  constructor({ informers }: Pick<TenancyEnvironment, 'informers'>, nodes: Informer<KubeObject>) {
+  constructor({ informers }: Pick<TenancyEnvironment, 'informers'>, nodes: Informer) {
     this.#nodes = nodes;
     const api = { namespace: 'default' };
-    this.service = informers.get(Service as Kind, { ...api, fieldSelector: 'metadata.name=kubernetes' });
-    this.slices = informers.get(EndpointSlice as Kind, { ...api, labelSelector: 'kubernetes.io/service-name=kubernetes' });
-    this.definitions = informers.get(CustomResourceDefinition as Kind, { metadataOnly: true });
+    this.service = informers.get(Services, { ...api, fieldSelector: 'metadata.name=kubernetes' });
+    this.slices = informers.get(Slices, { ...api, labelSelector: 'kubernetes.io/service-name=kubernetes' });
+    this.definitions = informers.get(Definitions, { metadataOnly: true });
   }
 
   facts(): NetworkFacts {

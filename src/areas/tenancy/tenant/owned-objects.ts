@@ -51,7 +51,7 @@ export class OwnedObjects {
   }
 
   async removeAll(tenant: string): Promise<void> {
-    for (const { kind } of [...this.#followed.values()]) await this.keep(kind, tenant, []);
+    for (const { kind } of this.#followed.values()) await this.keep(kind, tenant, []);
   }
 
   /** Makes the tenant's objects of the kind these, and no others. */

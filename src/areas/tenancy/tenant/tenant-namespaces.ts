@@ -4,7 +4,7 @@ import { ROLE_LABEL, SYSTEM_ROLE, systemNamespaceOf, TENANT_LABEL } from '../../
 import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../../client/client.ts';
 import { Namespace } from '../../../client/kinds.ts';
-import type { Json, KubeObject, ObjectMeta } from '../../../kube/object.ts';
+import type { Json, ObjectMeta } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import type { ReadonlyForest } from '../forest/forest.ts';
@@ -16,10 +16,10 @@ import type { ExistingNamespace } from './model/validate-tenant.ts';
 /** The namespaces of a tenant: made, labelled, annotated, and found again. Who belongs to whom is the forest's to say. */
 export class TenantNamespaces {
   readonly #client: Client;
-  readonly #namespaces: Informer<KubeObject>;
+  readonly #namespaces: Informer;
   readonly #forest: ReadonlyForest;
 
-  constructor(client: Client, namespaces: Informer<KubeObject>, forest: ReadonlyForest) {
+  constructor(client: Client, namespaces: Informer, forest: ReadonlyForest) {
     this.#client = client;
     this.#namespaces = namespaces;
     this.#forest = forest;

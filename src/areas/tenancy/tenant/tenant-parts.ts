@@ -2,7 +2,6 @@ import { SubnamespaceAnchorKind, type SubnamespaceAnchor } from '../../../api/hn
 import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { Namespace, Node } from '../../../client/kinds.ts';
-import type { KubeObject } from '../../../kube/object.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
 import { TenantNodes } from './isolation/tenant-nodes.ts';
@@ -16,8 +15,8 @@ import { TenantWorkloads } from './tenant-workloads.ts';
 /** The caches that the controller reads, and what it does through them. */
 export interface TenantParts {
   tenants: Informer<Tenant>;
-  namespaceCache: Informer<KubeObject>;
-  nodeCache: Informer<KubeObject>;
+  namespaceCache: Informer;
+  nodeCache: Informer;
   anchors: Informer<SubnamespaceAnchor>;
   owned: OwnedObjects;
   namespaces: TenantNamespaces;
@@ -31,9 +30,9 @@ export interface TenantParts {
 
 export function tenantParts(environment: TenancyEnvironment): TenantParts {
   const { client, informers, forest } = environment;
-  const namespaceCache = informers.get(Namespace) as Informer<KubeObject>;
+  const namespaceCache = informers.get(Namespace) as Informer;
   namespaceCache.addIndex('tenant', ({ metadata }) => (metadata.labels?.[TENANT_LABEL] ? [metadata.labels[TENANT_LABEL]] : []));
-  const nodeCache = informers.get(Node) as Informer<KubeObject>;
+  const nodeCache = informers.get(Node) as Informer;
   const namespaces = new TenantNamespaces(client, namespaceCache, forest);
   const workloads = new TenantWorkloads(client);
   const nodes = new TenantNodes(client, nodeCache);

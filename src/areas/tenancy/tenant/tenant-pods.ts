@@ -21,8 +21,8 @@ export class TenantPods implements MovePorts {
   readonly #workloads: TenantWorkloads;
   /** Tenants whose DaemonSets are known to be as wanted since this process started. */
   readonly #templates = new Map<string, 'pinned' | 'unpinned'>();
-  #onFollow: (pods: Informer<KubeObject>) => void = () => {};
-  #pods: Informer<KubeObject> | undefined;
+  #onFollow: (pods: Informer) => void = () => {};
+  #pods: Informer | undefined;
 
   constructor(environment: TenancyEnvironment, parts: { namespaces: TenantNamespaces; nodes: TenantNodes; workloads: TenantWorkloads }) {
     this.#environment = environment;
@@ -32,7 +32,7 @@ export class TenantPods implements MovePorts {
   }
 
   /** Told the informer when it is needed for the first time. */
-  onFollow(listener: (pods: Informer<KubeObject>) => void): void {
+  onFollow(listener: (pods: Informer) => void): void {
     this.#onFollow = listener;
   }
 
@@ -96,7 +96,7 @@ export class TenantPods implements MovePorts {
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
     try {
       const evictions = this.#environment.client.resource(Pod, namespace).subresource('eviction');
-      await evictions.create(name, eviction as KubeObject);
+      await evictions.create(name, eviction);
       return true;
     } catch (error) {
       if (isStatusError(error, 'NotFound')) return true;
@@ -112,9 +112,9 @@ export class TenantPods implements MovePorts {
     return wanted.length > 0 && wanted.every(([key, value]) => labels[key] === value);
   }
 
-  async #followed(): Promise<Informer<KubeObject>> {
+  async #followed(): Promise<Informer> {
     if (!this.#pods) {
-      this.#pods = this.#environment.informers.get(Pod) as Informer<KubeObject>;
+      this.#pods = this.#environment.informers.get(Pod);
       this.#pods.addIndex('namespace', ({ metadata }) => [metadata.namespace!]);
       this.#pods.addIndex('node', ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []));
       this.#onFollow(this.#pods);

@@ -43,7 +43,7 @@ export function wakeTenants(controller: Controller, parts: TenantParts, { inform
 
   for (const informer of parts.owned.informers) controller.watch(informer, owner);
   parts.owned.onFollow(CiliumClusterwideNetworkPolicy, (informer) => controller.watch(informer, owner));
-  parts.pods.onFollow((pods: Informer<KubeObject>) => controller.watch(pods, placed));
+  parts.pods.onFollow((pods: Informer) => controller.watch(pods, placed));
   controller
     .watch(tenants, (change) => (isReport(change) ? [] : [change.object.metadata.name!]))
     .watch(parts.namespaceCache, (change) => known(namedBy(change)))

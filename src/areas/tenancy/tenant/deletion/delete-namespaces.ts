@@ -10,7 +10,6 @@ import {
 } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Client } from '../../../../client/client.ts';
 import { Namespace } from '../../../../client/kinds.ts';
-import type { KubeObject } from '../../../../kube/object.ts';
 import { isStatusError } from '../../../../kube/status.ts';
 import type { Informer } from '../../../../runtime/informer/informer.ts';
 import { inParallel } from '../in-parallel.ts';
@@ -18,7 +17,7 @@ import { FIELD_MANAGER } from '../owned-objects.ts';
 
 export interface TreeCaches {
   client: Client;
-  namespaces: Informer<KubeObject>;
+  namespaces: Informer;
   anchors: Informer<SubnamespaceAnchor>;
   /** All namespaces of the tenant that still exist, those on their way out included. */
   namespacesOf(tenant: string): string[];

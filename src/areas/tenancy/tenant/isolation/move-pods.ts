@@ -64,7 +64,7 @@ function nameOf(tenant: Tenant, { namespace, kind, name }: { namespace: string; 
 /** Absent until the first move. */
 export function reportMoving(tenant: Tenant, moves: boolean, reason: string, message: string, now: number): void {
   const status = (tenant.status ??= {});
-  const conditions = (status.conditions ??= []) as Parameters<typeof setCondition>[0];
+  const conditions = (status.conditions ??= []);
   if (!moves && !findCondition(conditions, TenantCondition.Moving)) return;
   setCondition(conditions, { type: TenantCondition.Moving, status: moves ? 'True' : 'False', reason, message }, new Date(now));
 }

@@ -11,9 +11,9 @@ import { FIELD_MANAGER } from '../owned-objects.ts';
 /** Which node is whose: a label to be found by, a taint to keep others off. */
 export class TenantNodes {
   readonly #client: Client;
-  readonly #nodes: Informer<KubeObject>;
+  readonly #nodes: Informer;
 
-  constructor(client: Client, nodes: Informer<KubeObject>) {
+  constructor(client: Client, nodes: Informer) {
     this.#client = client;
     this.#nodes = nodes;
   }

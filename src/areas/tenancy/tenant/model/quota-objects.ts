@@ -59,7 +59,7 @@ export function usageOf(quotas: readonly HierarchicalResourceQuota[]): Record<st
   for (const { metadata, spec, status } of quotas.toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1))) {
     const scope = metadata.name === TENANT_QUOTA ? '' : `${metadata.name!.slice(TENANT_QUOTA.length + 1)}:`;
     for (const [resource, hard] of Object.entries((spec?.hard ?? {}) as Amounts)) {
-      const used = (status?.used as Amounts | undefined)?.[resource] ?? '0';
+      const used = status?.used?.[resource] ?? '0';
       usage[`${scope}${resource}`] = { hard: String(hard), used: String(used) };
     }
   }

@@ -1,0 +1,82 @@
+import { INCLUDED_LABEL } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
+import { TENANT_LABEL } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import type { WebhookRule } from '../webhook-rules.ts';
+
+const WRITES = ['CREATE', 'UPDATE'];
+const IN_TREES = { matchLabels: { [INCLUDED_LABEL]: 'true' } };
+const resources = (group: string, ...names: string[]) => ({
+  apiGroups: [group],
+  apiVersions: ['*'],
+  resources: names,
+  operations: WRITES,
+  scope: 'Namespaced',
+});
+
+export const TENANT_RULE: WebhookRule = {
+  name: 'tenants.tenantry.dev',
+  type: 'Validating',
+  path: '/validate-tenantry-dev-v1alpha1-tenants',
+  rules: [{ apiGroups: ['tenantry.dev'], apiVersions: ['*'], resources: ['tenants'], operations: WRITES }],
+  failurePolicy: 'Fail',
+};
+
+/** Puts Pods on the nodes that are meant for them. */
+export const PLACEMENT_RULE: WebhookRule = {
+  name: 'placement.tenantry.dev',
+  type: 'Mutating',
+  path: '/mutate-placement',
+  rules: [{ ...resources('', 'pods'), operations: ['CREATE'] }, resources('apps', 'daemonsets')],
+  failurePolicy: 'Fail',
+  namespaceSelector: IN_TREES,
+};
+
+/** What may run, where, and with which classes and images. */
+export const WORKLOAD_RULE: WebhookRule = {
+  name: 'workloads.tenantry.dev',
+  type: 'Validating',
+  path: '/validate-workloads',
+  rules: [
+    resources(
+      '',
+      'pods',
+      'pods/ephemeralcontainers',
+      'replicationcontrollers',
+      'replicationcontrollers/scale',
+      'persistentvolumeclaims',
+      'services',
+    ),
+    resources(
+      'apps',
+      'deployments',
+      'deployments/scale',
+      'statefulsets',
+      'statefulsets/scale',
+      'replicasets',
+      'replicasets/scale',
+      'daemonsets',
+    ),
+    resources('batch', 'jobs', 'cronjobs'),
+    resources('kruntimes.io', 'runs', 'runtimes'),
+    resources('networking.k8s.io', 'ingresses', 'networkpolicies'),
+    resources('rbac.authorization.k8s.io', 'rolebindings'),
+  ],
+  failurePolicy: 'Fail',
+  namespaceSelector: IN_TREES,
+};
+
+/** What in a tenant's namespaces is not its owners'. The platform is not even asked: it must be able to repair anything. */
+export const GUARD_RULE: WebhookRule = {
+  name: 'guard.tenantry.dev',
+  type: 'Validating',
+  path: '/validate-tenant-objects',
+  rules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'], scope: 'Namespaced' }],
+  failurePolicy: 'Fail',
+  namespaceSelector: { matchExpressions: [{ key: TENANT_LABEL, operator: 'Exists' }] },
+  matchConditions: [
+    {
+      name: 'not-the-platform',
+      expression:
+        "!request.userInfo.groups.exists(g, g in ['tenantry:platform', 'system:masters', 'system:nodes', 'system:serviceaccounts:kube-system', 'system:serviceaccounts:tenantry-system'])",
+    },
+  ],
+};

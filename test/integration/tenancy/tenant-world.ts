@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+import { SubnamespaceAnchorKind } from '../../../src/api/hnc.x-k8s.io/v1alpha2/subnamespace-anchor.ts';
+import { TenantKind, type Tenant } from '../../../src/api/tenantry.dev/v1alpha1/tenant.ts';
+import { createClient, type Client } from '../../../src/client/client.ts';
+import { connectContext } from '../../../src/client/config/connect.ts';
+import { loadKubeconfig } from '../../../src/client/config/kubeconfig-file.ts';
+import { resolveContext } from '../../../src/client/config/kubeconfig.ts';
+import { Deployment, Namespace, Node, Pod } from '../../../src/client/kinds.ts';
+import { isConditionTrue } from '../../../src/kube/conditions.ts';
+import type { KubeObject } from '../../../src/kube/object.ts';
+import { isStatusError } from '../../../src/kube/status.ts';
+import { silentLog } from '../../../src/lib/log.ts';
+import { startEngine, type Engine } from '../../../src/main/engine.ts';
+import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
+
+/** An engine with its areas, seen by an administrator and by whomever he acts as. */
+export class TenantWorld {
+  readonly client: Client;
+  readonly engine: Engine;
+  readonly #data: string;
+  readonly #path: string;
+  readonly #clients: Client[] = [];
+
+  private constructor(engine: Engine, data: string, client: Client) {
+    this.engine = engine;
+    this.#data = data;
+    this.client = client;
+    this.#path = engine.kubeconfig;
+  }
+
+  static async start(): Promise<TenantWorld> {
+    const data = mkdtempSync(join(tmpdir(), 'tenantry-tenants-'));
+    const options = { address: '127.0.0.1', port: 0, fallBackToFreePort: false, version: '0.0.0-test', log: silentLog };
+    const engine = await startEngine({ ...options, data, areas: ownCustomResourceDefinitions });
+    const context = resolveContext(await loadKubeconfig({ path: engine.kubeconfig }));
+    return new TenantWorld(engine, data, createClient(await connectContext(context)));
+  }
+
+  /** The same API, as somebody else. */
+  async as(user: string): Promise<Client> {
+    const context = resolveContext(await loadKubeconfig({ path: this.#path }));
+    const client = createClient(await connectContext(context), { headers: { 'Impersonate-User': user } });
+    this.#clients.push(client);
+    return client;
+  }
+
+  async tenant(name: string, spec: Tenant['spec'] = {}): Promise<Tenant> {
+    await this.client.resource(TenantKind).create({ metadata: { name }, spec });
+    return this.ready(name);
+  }
+
+  patch(name: string, spec: object): Promise<Tenant> {
+    return this.client.resource(TenantKind).patch(name, { type: 'merge', patch: { spec } });
+  }
+
+  get(name: string): Promise<Tenant> {
+    return this.client.resource(TenantKind).get(name);
+  }
+
+  /** The Tenant once it is ready for what its spec says now. */
+  ready(name: string): Promise<Tenant> {
+    return this.until(
+      name,
+      ({ metadata, status }) => status?.observedGeneration === metadata.generation && isConditionTrue(status?.conditions, 'Ready'),
+    );
+  }
+
+  async until(name: string, wanted: (tenant: Tenant) => boolean): Promise<Tenant> {
+    let last: Tenant | undefined;
+    try {
+      return await this.eventually(async () => {
+        last = await this.get(name);
+        return wanted(last) ? last : undefined;
+      });
+    } catch (error) {
+      throw new Error(`Tenant "${name}" did not become as wanted: ${JSON.stringify(last?.status)}`, { cause: error });
+    }
+  }
+
+  eventually<T>(met: () => Promise<T | undefined | false>): Promise<T> {
+    return vi.waitUntil(met, { timeout: 20_000, interval: 25 });
+  }
+
+  /** A namespace below another, by its anchor. */
+  async namespace(parent: string, name: string, client = this.client): Promise<void> {
+    await client.resource(SubnamespaceAnchorKind, parent).create({ metadata: { name } });
+    await this.eventually(
+      async () => (await this.find(() => this.client.resource(Namespace).get(name)))?.metadata.labels?.['tenantry.dev/tenant'],
+    );
+  }
+
+  async find<T>(get: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await get();
+    } catch (error) {
+      if (isStatusError(error, 'NotFound')) return undefined;
+      throw error;
+    }
+  }
+
+  async node(name: string, labels: Record<string, string> = {}): Promise<void> {
+    await this.client.resource(Node).create({ metadata: { name, labels } });
+    const capacity = { cpu: '4', memory: '8Gi', pods: '50' };
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'Test', message: '', lastHeartbeatTime: new Date().toISOString() }];
+    const status = { capacity, allocatable: capacity, conditions, addresses: [{ type: 'InternalIP', address: '10.1.2.3' }] };
+    await this.client.resource(Node).status.patch(name, { type: 'merge', patch: { status } });
+    await this.client.resource(Node).patch(name, { type: 'merge', patch: { spec: { taints: null } } });
+  }
+
+  deployment(namespace: string, name: string, replicas: number, client = this.client): Promise<KubeObject> {
+    const labels = { app: name };
+    const template = {
+      metadata: { labels },
+      spec: { containers: [{ name: 'main', image: 'example/app' }], terminationGracePeriodSeconds: 0 },
+    };
+    return client
+      .resource(Deployment, namespace)
+      .create({ metadata: { name }, spec: { replicas, selector: { matchLabels: labels }, template } });
+  }
+
+  async pods(namespace: string): Promise<KubeObject[]> {
+    return (await this.client.resource(Pod, namespace).list()).items;
+  }
+
+  /** Plays the kubelet: Pods that were given a node become ready, those that go are gone. */
+  playKubelet(namespaces: string[]): () => void {
+    const stop = new AbortController();
+    const play = async (): Promise<void> => {
+      while (!stop.signal.aborted) {
+        for (const namespace of namespaces) for (const pod of await this.pods(namespace)) await this.#play(pod).catch(() => {});
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    };
+    void play();
+    return () => stop.abort();
+  }
+
+  async #play({ metadata: { namespace, name, deletionTimestamp }, spec, status }: KubeObject): Promise<void> {
+    const pods = this.client.resource(Pod, namespace);
+    if (deletionTimestamp) await pods.delete(name!, { gracePeriodSeconds: 0 });
+    else if (spec.nodeName && !isConditionTrue(status?.conditions, 'Ready')) {
+      const conditions = [{ type: 'Ready', status: 'True' }];
+      await pods.status.patch(name!, { type: 'strategic', patch: { status: { phase: 'Running', conditions } } });
+    }
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.close()));
+    await this.client.close();
+    await this.engine.stop();
+    rmSync(this.#data, { recursive: true, force: true });
+  }
+}

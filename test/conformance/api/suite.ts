@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiTarget } from '../../support/api-target.ts';
+import { customResourcesSuite } from './custom-resources.suite.ts';
 import { crudSuite } from './crud.suite.ts';
 import { deletionSuite } from './deletion.suite.ts';
 import { identitySuite } from './identity.suite.ts';
@@ -24,6 +25,7 @@ const PARTS: Record<string, (context: ApiSuiteContext) => void> = {
   deletion: deletionSuite,
   refusal: refusalSuite,
   identity: identitySuite,
+  'custom-resources': customResourcesSuite,
 };
 
 /** The behaviour of a Kubernetes API, asserted with the same expectations on every server that claims to be one. */

@@ -76,7 +76,8 @@ function dispatchVerb({ core }: Routes, request: ApiRequest, resource: Resource)
     case 'watch':
       return watch(core, resource, request);
     case 'create':
-      if (request.info.name !== '') throw methodNotAllowed();
+      // Custom resources may also be created at the address of the object to be, which their clients do; only the body names it.
+      if (request.info.name !== '' && resource.strategicMerge !== false) throw methodNotAllowed();
       return create(core, resource, request);
     case 'update':
       return put(core, resource, request);

@@ -57,7 +57,7 @@ export async function createObject(
   const admission = admissionRequest(resource, request, {
     operation: 'CREATE',
     object: draft,
-    name: draft.metadata.name ?? '',
+    name: request.info.name || (draft.metadata.name ?? ''),
     namespace,
     options,
     dryRun,
@@ -75,7 +75,7 @@ export async function createObject(
     const preparing = prepare(core, resource, request, object);
     if (preparing !== undefined) await preparing;
     admission.object = object;
-    admission.name = object.metadata.name ?? '';
+    admission.name = request.info.name || (object.metadata.name ?? '');
     const validating = core.admission.validate(admission);
     if (validating !== undefined) await validating;
     if (object.metadata.resourceVersion) {

@@ -20,7 +20,7 @@ function check(value: unknown, schema: Schema, path: (string | number)[], findin
   const say = (message: string) => void findings.push({ path, message });
   if (schema['x-kubernetes-int-or-string']) return checkQuantity(value, schema, say);
   const expected = schema.type === 'integer' ? 'a whole number' : `${article(schema.type)} ${schema.type}`;
-  if (!isOfType(value, schema.type)) return say(`expected ${expected}, found ${describe(value)}`);
+  if (schema.type !== undefined && !IS_OF_TYPE[schema.type](value)) return say(`expected ${expected}, found ${describe(value)}`);
   if (schema.enum && !schema.enum.includes(value as never)) return say(`expected ${oneOfText(schema.enum)}, found ${describe(value)}`);
   if (typeof value === 'string') checkText(value, schema, say);
   else if (typeof value === 'number') checkNumber(value, schema, say);
@@ -73,24 +73,14 @@ function checkQuantity(value: unknown, schema: Schema, say: (message: string) =>
     say(`expected an amount such as 100m, 2 or 256Mi, found ${describe(value)}`);
 }
 
-function isOfType(value: unknown, type: string | undefined): boolean {
-  switch (type) {
-    case 'string':
-      return typeof value === 'string';
-    case 'boolean':
-      return typeof value === 'boolean';
-    case 'integer':
-      return Number.isSafeInteger(value);
-    case 'number':
-      return typeof value === 'number' && Number.isFinite(value);
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return typeof value === 'object' && value !== null && !Array.isArray(value);
-    default:
-      return true;
-  }
-}
+const IS_OF_TYPE: Record<string, (value: unknown) => boolean> = {
+  string: (value) => typeof value === 'string',
+  boolean: (value) => typeof value === 'boolean',
+  integer: (value) => Number.isSafeInteger(value),
+  number: (value) => Number.isFinite(value),
+  array: (value) => Array.isArray(value),
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';

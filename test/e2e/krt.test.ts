@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PLAIN_NODE } from '../support/node-client.ts';
+import { OtlpReceiver } from '../support/otlp-receiver.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { type, type Outcome } from './command.ts';
 
@@ -12,13 +13,16 @@ const data = join(folder, 'data');
 // Nothing but the instance: no kubeconfig of whoever runs the tests.
 const env = { TENANTRY_DATA: data, KUBECONFIG: '', HOME: folder };
 let engine: SpawnedEngine;
+let collector: OtlpReceiver;
 
 beforeAll(async () => {
   chmodSync(folder, 0o711);
-  engine = await spawnEngine(data, { args: PLAIN_NODE });
+  collector = await OtlpReceiver.start();
+  engine = await spawnEngine(data, { args: [...PLAIN_NODE, '--otlp-endpoint', collector.endpoint] });
 }, 60_000);
 afterAll(async () => {
   await engine?.stop();
+  await collector?.stop();
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
@@ -43,6 +47,8 @@ describe('krt, right after `tenantry up`', () => {
       'runtime.kruntimes.io/node',
       'runtime.kruntimes.io/python',
     ]);
+    // As a completion script asks for them.
+    expect((await krt('__names', 'runtimes', '--', 'runtime', 'get', '--data', data)).stdout).toBe('bash\nnode\npython\n');
   });
 
   test('`tenantry run` is the same', async () => {
@@ -53,6 +59,32 @@ describe('krt, right after `tenantry up`', () => {
 });
 
 describe('a Run', () => {
+  test('is told to a collector, by those who place it and by those who run it', async () => {
+    const { stdout } = await krt('run', '--follow', '--name', 'traced', '--', 'echo $TRACEPARENT');
+    const [, traceId, spanId] = stdout.split('-');
+    const spans = () => collector.trace(traceId).map(({ service, name }) => `${service} ${name}`);
+    await vi.waitFor(
+      () => expect(spans()).toEqual(expect.arrayContaining(['tenantry run', 'tenantry queued', 'runtimed terminal'])),
+      30_000,
+    );
+    expect(collector.trace(traceId).find(({ name }) => name === 'execute')?.spanId).toBe(spanId);
+    expect(collector.problems).toEqual([]);
+  });
+
+  test('fails at once where its Runtime has no interpreter, which the Runtime says', async () => {
+    const container = { name: 'runtime', image: 'tenantry.dev/runtime-python', env: [{ name: 'PATH', value: '/nowhere' }] };
+    const spec = { template: { spec: { containers: [container] } } };
+    const file = join(folder, 'no-python.json');
+    writeFileSync(file, JSON.stringify({ apiVersion: 'kruntimes.io/v1alpha1', kind: 'Runtime', metadata: { name: 'no-python' }, spec }));
+    await krt('apply', '-f', file);
+    const { code, stderr } = await krt('run', '-r', 'no-python', '--wait', '--', '-c', 'print(1)');
+    expect([code, stderr]).toEqual([125, expect.stringContaining('interpreter not found: python3')]);
+    expect((await krt('runtime', 'get', 'no-python')).stdout).toContain(
+      'InterpreterAvailable=False InterpreterMissing: interpreter not found',
+    );
+    await krt('runtime', 'delete', 'no-python');
+  });
+
   test('writes to both streams, empty lines and all, while somebody follows it and after', async () => {
     const script = 'echo one; echo; echo two >&2; sleep 0.3; echo three; printf end';
     const followed = await krt('run', '--follow', '--name', 'streams', '--', script);

@@ -92,7 +92,6 @@ export class BreakablePod {
   asked: (method: string, when: 'before' | 'after') => Promise<void> | void = () => {};
   /** What the next runtimed's connection does to requests. */
   before: BreakableTransport['before'] = () => undefined;
-  copies = 1;
 
   constructor(world: BreakableRuns, ref: { name: string; uid: string }, options: { clock?: Clock; artifacts?: RuntimedArtifacts }) {
     this.#world = world;
@@ -122,7 +121,7 @@ export class BreakablePod {
   async startRuntimed(): Promise<void> {
     this.connection = this.#world.connection();
     this.connection.before = (request) => this.before(request);
-    this.connection.copies = this.copies;
+    this.connection.copies = 2;
     const workspace = join(this.#world.folder, this.ref.name);
     this.#runtimed = await startRuntimed({
       client: createClient(this.connection),

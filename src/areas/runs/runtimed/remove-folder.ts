@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
-import { rmdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { rm, rmdir } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 /** Removes what a Run left: also folders that are closed to their owner, or deeper than a path can be long. Links are removed, not followed. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     // Most are empty.
-    if (isRemoved(path)) return;
+    if (await isRemoved(path)) return;
     await rm(path, { recursive: true, force: true });
   } catch {
     const run = promisify(execFile);
@@ -17,11 +16,9 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
-function isRemoved(path: string): boolean {
-  try {
-    rmdirSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+function isRemoved(path: string): Promise<boolean> {
+  return rmdir(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -69,6 +69,7 @@ export class RunWorker {
   readonly #log: RunLog;
   readonly #began: number;
   #run: Run;
+  #prepared: Promise<ExecutionOrder> | undefined;
   /** How the program of the last attempt was started, if we started it. */
   #start: RunStatus['start'];
 
@@ -98,7 +99,10 @@ export class RunWorker {
   async work(state: 'new' | 'found' | 'lost'): Promise<void> {
     try {
       this.update(this.#run);
-      if (state === 'new') await this.#claim();
+      if (state === 'new') {
+        this.#prepareEarly();
+        await this.#claim();
+      }
       await this.#attempts(state);
     } catch (error) {
       await this.#interrupted(error);
@@ -145,7 +149,7 @@ export class RunWorker {
     if (state !== 'new' && isBetweenAttempts(this.#run)) return this.#nextAttempt();
     if (state === 'lost') return { reason: 'ExecutionLost', message: RunMessage.executionLostAfterRestart };
     try {
-      const order = state === 'new' ? await trace(this.#run, 'prepare source', () => this.#prepare()) : undefined;
+      const order = state === 'new' ? await trace(this.#run, 'prepare source', () => this.#takePrepared()) : undefined;
       const work = async () => {
         if (order !== undefined) await this.#execute(order);
         return runtime.follow(id, (stream, data) => this.#log.write(stream, data), this.#signal);
@@ -170,6 +174,21 @@ export class RunWorker {
     await this.#forget();
     await this.#claim();
     return this.#attempt('new');
+  }
+
+  /** Beside the claim, if nobody has to be asked for what is needed: a folder alone does nothing yet. */
+  #prepareEarly(): void {
+    const { source, env = [] } = this.#run.spec;
+    if (this.#signal.aborted || source?.repoURL !== undefined || env.some(({ valueFrom }) => valueFrom !== undefined)) return;
+    this.#prepared = this.#prepare();
+    this.#prepared.catch(() => {});
+  }
+
+  /** What was prepared early serves one attempt. */
+  #takePrepared(): Promise<ExecutionOrder> {
+    const prepared = this.#prepared ?? this.#prepare();
+    this.#prepared = undefined;
+    return prepared;
   }
 
   async #prepare(): Promise<ExecutionOrder> {
@@ -306,6 +325,7 @@ export class RunWorker {
     const { namespace, name, uid } = this.#run.metadata;
     if (why === 'stopping') return;
     if (why === undefined) log.error('a Run could not be brought to its end', { run: `${namespace}/${name}`, error });
+    await this.#prepared?.catch(() => {});
     // Whoever has the Run now must not meet a program of ours that still runs.
     await runtime.cancel(uid!).catch(() => {});
     this.#log.flush();

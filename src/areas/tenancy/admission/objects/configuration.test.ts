@@ -35,7 +35,7 @@ async function review(operation: string, resources: ResourceEntry[], user = 'ali
   const client = {
     discovery: { resources: () => Promise.resolve({ resources: discovered, failed: [] }) },
     // The items of a list have no kind.
-    resource: () => ({ listAll: () => Promise.resolve({ items: SECRETS.map(({ apiVersion: _, kind: __, ...item }) => item) }) }),
+    resource: () => ({ listAll: () => Promise.resolve({ items: SECRETS.map(({ metadata, type }) => ({ metadata, type })) }) }),
   } as unknown as Client;
   const removed = {
     kind: ConfigMap,

@@ -49,7 +49,7 @@ describe('TurnQueue', () => {
 
   it('fills a turn and no more', async () => {
     const perTurn = await countedTurns(1).run(10);
-    expect(Math.max(...perTurn)).toBe(4);
+    expect(Math.max(...perTurn)).toBe(3);
     expect(perTurn.reduce((sum, steps) => sum + steps)).toBe(10);
   });
 
@@ -57,9 +57,9 @@ describe('TurnQueue', () => {
     let now = 0;
     const queue = new TurnQueue(new Turn(() => now));
     expect(queue.share()).toBeUndefined();
-    now = 3;
+    now = 2;
     expect(queue.share()).toBeUndefined();
-    now = 5;
+    now = 4;
     const later = queue.share();
     expect(later).toBeInstanceOf(Promise);
     await later;
@@ -71,7 +71,7 @@ describe('TurnQueue', () => {
     const order: string[] = [];
     const step = async (name: string, ready: Promise<void>) => {
       await ready;
-      now += 3;
+      now += 2;
       order.push(name);
     };
     await Promise.all([

@@ -1,5 +1,5 @@
 /** Milliseconds of one turn of the event loop that are given to those who share it. */
-const TURN_MS = 4;
+const TURN_MS = 3;
 /** What those who waited get at least, when others have used up their turn before them. */
 const LEAST_MS = 1;
 /** Promises between one who is let go on and the work behind it: it is done when so many have passed. */

@@ -1,4 +1,5 @@
 import type { InMemoryHandler, TransportRequest } from '../../client/transport.ts';
+import { turns } from '../../lib/turn-queue.ts';
 import type { UserInfo } from './auth/user.ts';
 import type { ApiServer } from './server.ts';
 
@@ -15,7 +16,7 @@ export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHan
       url: urlOf(request),
       headers: lowerCase(request.headers),
       identity: { user },
-      body: { contentType: request.contentType ?? '', read: () => Promise.resolve({ value: request.body }) },
+      body: { contentType: request.contentType ?? '', read: () => valueInTurn(request.body) },
       signal,
       sourceAddress: '',
     });
@@ -37,6 +38,12 @@ export function inProcessHandler(server: ApiServer, user: UserInfo): InMemoryHan
         return { status, headers: { 'content-type': body.contentType, ...headers }, body: Buffer.from(body.bytes).toString('utf8') };
     }
   };
+}
+
+/** The real work of a write begins with its body, and controllers begin many writes at once. */
+async function valueInTurn(value: unknown): Promise<{ value: unknown }> {
+  await turns.share();
+  return { value };
 }
 
 function urlOf(request: TransportRequest): string {

@@ -2,6 +2,7 @@ import type { Client } from '../../client/client.ts';
 import { isStatusError } from '../../kube/status.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { errorText, type Log } from '../../lib/log.ts';
+import { turns } from '../../lib/turn-queue.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import { nextTurn } from '../../runtime/informer/reflector.ts';
 import { bindPod, type BinderOptions } from './binder.ts';
@@ -35,6 +36,8 @@ export interface SchedulerOptions {
 
 /** Decisions made in one go before others get their turn. */
 const SLICE_MS = 2;
+/** The same while others have used up the turn. */
+const SHORT_SLICE_MS = 0.5;
 /** Bindings under way at once: writes that travel together share one commit of the store. */
 const MAX_BINDINGS = 64;
 /**
@@ -76,7 +79,8 @@ export class Scheduler {
   }
 
   #isTurnOver(): boolean {
-    return performance.now() - this.#turnBegan > SLICE_MS;
+    const worked = performance.now() - this.#turnBegan;
+    return worked > SLICE_MS || (worked > SHORT_SLICE_MS && !turns.turn.hasTime());
   }
 
   /** Returns a promise only where it has to wait: a thousand Pods that fit should not cost a thousand promises. */

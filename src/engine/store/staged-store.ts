@@ -6,7 +6,7 @@ import { Version } from './versions/version.ts';
 
 /** Bounds of one commit: what is copied, checksummed and applied in one synchronous slice. */
 const COMMIT_BYTES = 1024 * 1024;
-const COMMIT_WRITES = 2048;
+const COMMIT_WRITES = 128;
 
 interface QueuedWrite extends StagedWrite {
   readonly written: Promise<Entry>;

@@ -1,5 +1,5 @@
 import type { RunningTenancy } from '../areas/tenancy/start-tenancy.ts';
-import { ADMISSION_SERVICE, webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
+import { ADMISSION_SERVICE, TREE_WEBHOOKS, webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
 import { TENANCY_USER } from '../areas/tenancy/tenancy-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
@@ -100,7 +100,7 @@ export class TenancyOnDemand {
       import('../areas/tenancy/admission/webhooks.ts'),
       import('./areas.ts'),
     ]);
-    await installObjects(environment.client, webhookConfigurations('tenantry-tree', TREE_RULES));
+    await installObjects(environment.client, webhookConfigurations(TREE_WEBHOOKS, TREE_RULES));
     const controllers = startTenancyControllers(environment);
     return {
       async stop() {

@@ -8,6 +8,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { failure, StatusError } from '../../../kube/status.ts';
 import { turns } from '../../../lib/turn-queue.ts';
 import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
@@ -30,6 +31,8 @@ export interface ListenerOptions {
 }
 
 const TCP_KEEP_ALIVE_MS = 60_000;
+/** As kube-apiserver: the server's order counts, and AES with 128 bits comes first. It costs a fifth less per byte than 256 bits. */
+const CIPHERS = `TLS_AES_128_GCM_SHA256:${DEFAULT_CIPHERS}`;
 const FLUSH_MS = 50;
 const SHUTTING_DOWN = objectResponse(503, failure('ServiceUnavailable', 'the server is shutting down, please try again later', {}).status);
 
@@ -52,6 +55,7 @@ export class Listener {
       requestCert: true,
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
+      ciphers: CIPHERS,
       // As many streams as kube-apiserver allows: all that arrive in one packet are taken in in one turn.
       settings: { maxConcurrentStreams: 250, initialWindowSize: 1024 * 1024 },
       maxSessionMemory: 64,

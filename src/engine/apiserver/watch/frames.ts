@@ -44,7 +44,7 @@ function changesOf(events: readonly StoreEvent[], filter: ObjectFilter): Change[
     const { key } = event.entry;
     if (filter.exact ? key !== filter.keyPrefix : !key.startsWith(filter.keyPrefix)) continue;
     const change = changeFor(filter, event);
-    if (change !== undefined) changes.push({ ...change, revision: event.revision });
+    if (change !== undefined) changes.push({ type: change.type, entry: change.entry, revision: event.revision });
   }
   return changes;
 }

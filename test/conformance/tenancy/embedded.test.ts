@@ -1,5 +1,8 @@
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
 import { startEmbeddedTarget } from '../../support/embedded-target.ts';
-import { treeConformance } from './suite.ts';
+import { tenantConformance, treeConformance } from './suite.ts';
 
-treeConformance('the embedded engine', () => startEmbeddedTarget(ownCustomResourceDefinitions));
+const start = () => startEmbeddedTarget(ownCustomResourceDefinitions);
+
+treeConformance('the embedded engine', start);
+tenantConformance('the embedded engine', start);

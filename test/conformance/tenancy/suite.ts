@@ -1,12 +1,27 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiTarget } from '../../support/api-target.ts';
+import { tenantBoundsSuite } from './tenant-bounds.suite.ts';
 import { treeLifeSuite } from './tree-life.suite.ts';
 import { treeRefusalsSuite } from './tree-refusals.suite.ts';
 import { Tree } from './tree.ts';
 
+/** What holds where there are tenants: our own rules, beyond HNC's. */
+export function tenantConformance(name: string, start: () => Promise<ApiTarget>): void {
+  withTree(`tenants on ${name}`, start, (tree) => {
+    describe('bounds', () => tenantBoundsSuite(tree));
+  });
+}
+
 /** What holds for trees of namespaces wherever HNC's API is served: by us on either engine, and by HNC itself. */
 export function treeConformance(name: string, start: () => Promise<ApiTarget>): void {
-  describe(`trees of namespaces on ${name}`, { timeout: 120_000 }, () => {
+  withTree(`trees of namespaces on ${name}`, start, (tree) => {
+    describe('life', () => treeLifeSuite(tree));
+    describe('refusals', () => treeRefusalsSuite(tree));
+  });
+}
+
+function withTree(title: string, start: () => Promise<ApiTarget>, tests: (tree: () => Tree) => void): void {
+  describe(title, { timeout: 180_000 }, () => {
     let target: ApiTarget;
     const tree = (): Tree => new Tree(target);
     beforeAll(async () => {
@@ -16,7 +31,6 @@ export function treeConformance(name: string, start: () => Promise<ApiTarget>): 
       await tree().must(tree().configure('first-tree', {}));
     }, 300_000);
     afterAll(() => target?.close(), 60_000);
-    describe('life', () => treeLifeSuite(tree));
-    describe('refusals', () => treeRefusalsSuite(tree));
+    tests(tree);
   });
 }

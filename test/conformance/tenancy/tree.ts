@@ -126,10 +126,11 @@ export class Tree {
   }
 
   async gone(...namespaces: string[]): Promise<void> {
-    for (const name of namespaces) await this.until(async () => expect(await this.exists(name), `${name} exists`).toBe(false));
+    // A real namespace controller comes back every eight seconds to a namespace that still holds something, once for each level.
+    for (const name of namespaces) await this.until(async () => expect(await this.exists(name), `${name} exists`).toBe(false), 120_000);
   }
 
-  until(check: () => Promise<void>): Promise<void> {
-    return vi.waitFor(check, { timeout: 15_000, interval: 25 });
+  until(check: () => Promise<void>, timeout = 20_000): Promise<void> {
+    return vi.waitFor(check, { timeout, interval: 25 });
   }
 }

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { KIND_RULES } from '../../src/areas/tenancy/admission/kind-rules.ts';
+import { KUBERNETES_RULES, TREE_RULES } from '../../src/areas/tenancy/admission/webhooks.ts';
+import { webhookConfigurations } from '../../src/areas/tenancy/admission/webhook-rules.ts';
+import { openTenancy, startTenancyAdmission, startTenancyControllers } from '../../src/areas/tenancy/start-tenancy.ts';
+import { tenancyRights } from '../../src/areas/tenancy/tenancy-rights.ts';
+import { createClient, type Client } from '../../src/client/client.ts';
+import { connectContext } from '../../src/client/config/connect.ts';
+import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
+import { resolveContext } from '../../src/client/config/kubeconfig.ts';
+import { Namespace, ServiceAccount } from '../../src/client/kinds.ts';
+import type { Json, KubeObject } from '../../src/kube/object.ts';
+import { realClock } from '../../src/lib/clock.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { MetricsRegistry } from '../../src/lib/metrics.ts';
+import { installObjects } from '../../src/main/areas.ts';
+import { startWebhookServer } from '../../src/runtime/admission/webhook-server.ts';
+import { connectTarget, type ApiTarget } from '../support/api-target.ts';
+import { ownCustomResourceDefinitions } from '../support/custom-resource-definitions.ts';
+import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import { startControllerManager } from './controller-manager.ts';
+
+const NAMESPACE = 'tenantry-system';
+
+/** A real kube-apiserver with our controllers and our admission beside it, as on somebody's cluster. */
+export async function startTenancyTarget(): Promise<ApiTarget> {
+  const plane = await startControlPlane();
+  const endManager = await startControllerManager(plane, ['namespace', 'garbage-collector', 'resourcequota', 'serviceaccount']);
+  const admin = createClient(await connectContext(resolveContext(await loadKubeconfig({ path: plane.kubeconfig }))));
+  await admin.resource(Namespace).create({ metadata: { name: NAMESPACE } });
+  await installObjects(admin, [...ownCustomResourceDefinitions(), ...tenancyRights()]);
+  const client = await clientOf(plane, admin, 'tenantry-tenancy');
+  const environment = await openTenancy({ client, clock: realClock, log: silentLog, metrics: new MetricsRegistry() });
+  const { serverCert, serverKey } = plane.certificates;
+  const pair = { cert: readFileSync(serverCert, 'utf8'), key: readFileSync(serverKey, 'utf8') };
+  const server = await startWebhookServer({
+    handlers: await startTenancyAdmission(environment),
+    certificate: async () => pair,
+    host: '127.0.0.1',
+    port: 0,
+    clock: realClock,
+    log: silentLog,
+  });
+  const rules = [...KIND_RULES, ...TREE_RULES, ...KUBERNETES_RULES];
+  await installObjects(
+    admin,
+    webhookConfigurations('tenantry', rules).map((object) => atUrl(object, server.port, plane.ca)),
+  );
+  const controllers = startTenancyControllers(environment);
+  return connectTarget({
+    name: 'kube-apiserver',
+    url: plane.url,
+    kubeconfig: plane.kubeconfig,
+    ca: plane.ca,
+    token: plane.adminToken,
+    async close() {
+      await controllers.stop();
+      await environment.stop();
+      await server.stop();
+      await Promise.all([client.close(), admin.close()]);
+      await endManager();
+      await plane.stop();
+    },
+  });
+}
+
+/** As a service account, with a token like that of a Pod. */
+async function clientOf(plane: ControlPlane, admin: Client, name: string): Promise<Client> {
+  const accounts = admin.resource(ServiceAccount, NAMESPACE);
+  await accounts.create({ metadata: { name } });
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { expirationSeconds: 7200 } };
+  const { status } = (await accounts.subresource('token').create(name, request as never)) as Json;
+  const context = resolveContext(await loadKubeconfig({ path: plane.kubeconfig }));
+  return createClient(await connectContext({ ...context, user: { token: status.token } }));
+}
+
+/** The API server of the test runs on no cluster network: it reaches the webhooks at their address. */
+function atUrl(configuration: KubeObject, port: number, ca: string): KubeObject {
+  const caBundle = Buffer.from(ca).toString('base64');
+  const webhooks = (configuration['webhooks'] as Json[]).map(({ clientConfig, ...webhook }) => ({
+    ...webhook,
+    clientConfig: { url: `https://127.0.0.1:${port}${clientConfig.service.path}`, caBundle },
+  }));
+  return { ...configuration, webhooks };
+}

@@ -1,0 +1,4 @@
+import { treeConformance } from '../conformance/tenancy/suite.ts';
+import { startTenancyTarget } from './tenancy-target.ts';
+
+treeConformance('a real kube-apiserver', startTenancyTarget);

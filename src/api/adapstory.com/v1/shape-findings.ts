@@ -21,7 +21,7 @@ function check(value: unknown, schema: Schema, path: (string | number)[], findin
   if (schema['x-kubernetes-int-or-string']) return checkQuantity(value, schema, say);
   const expected = schema.type === 'integer' ? 'a whole number' : `${article(schema.type)} ${schema.type}`;
   if (schema.type !== undefined && !IS_OF_TYPE[schema.type](value)) return say(`expected ${expected}, found ${describe(value)}`);
-  if (schema.enum && !schema.enum.includes(value as never)) return say(`expected ${oneOfText(schema.enum)}, found ${describe(value)}`);
+  if (schema.enum && !schema.enum.includes(value)) return say(`expected ${oneOfText(schema.enum)}, found ${describe(value)}`);
   if (typeof value === 'string') checkText(value, schema, say);
   else if (typeof value === 'number') checkNumber(value, schema, say);
   else if (Array.isArray(value)) checkList(value, schema, path, findings, say);

@@ -18,7 +18,7 @@ import { receive } from './download.ts';
 const content = Buffer.alloc(1_000_000, 'artifact ');
 const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-artifact-'));
-const request = { namespace: 'ns', runName: 'r', artifactName: 'report' };
+const request = { namespace: 'ns', runName: 'r', runUid: 'u', artifactName: 'report' };
 
 /** The artifact service as runtimed has it: metadata, then frames of 64 KiB. */
 function download(call: ServerWritableStream<DownloadRequest, DownloadResponse>): void {

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
-import { RUNTIME_LABEL, RUNTIMED_STATUS_PORT } from '../../api/kruntimes.io/v1alpha1/names.ts';
+import { RUN_UID_HEADER, RUNTIME_LABEL, RUNTIMED_STATUS_PORT } from '../../api/kruntimes.io/v1alpha1/names.ts';
 import type { ArtifactReference, Run } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { ArtifactService, DownloadRequestSchema, DownloadResponseSchema } from '../../areas/runs/protocol/generated/artifact_pb.js';
 import { Pod } from '../../client/kinds.ts';
@@ -33,7 +33,8 @@ export async function downloadArtifact(
   const forward = await podPortForward(cluster.transport, { namespace, name: pod }, { signal: options.signal });
   try {
     const connection = await forward.open(RUNTIMED_STATUS_PORT);
-    await receive(connection, { namespace, runName: run.metadata.name!, artifactName: name }, reference, file, options);
+    const request = { namespace, runName: run.metadata.name!, runUid: run.metadata.uid!, artifactName: name };
+    await receive(connection, request, reference, file, options);
   } catch (error) {
     options.signal?.throwIfAborted();
     throw new Error(`Cannot download artifact "${name}" of Run "${run.metadata.name}": ${(error as Error).message}`, { cause: error });
@@ -68,6 +69,7 @@ async function servingPod({ client }: Cluster, run: Run): Promise<string> {
 interface ArtifactRequest {
   namespace: string;
   runName: string;
+  runUid: string;
   artifactName: string;
 }
 
@@ -80,13 +82,14 @@ export async function receive(
   options: DownloadOptions,
 ): Promise<void> {
   const path = `/${ArtifactService.typeName}/${ArtifactService.method.download.name}`;
-  const message = toBinary(DownloadRequestSchema, create(DownloadRequestSchema, { ...request }));
+  const { runUid, ...asked } = request;
+  const message = toBinary(DownloadRequestSchema, create(DownloadRequestSchema, asked));
   const partial = `${file}.partial`;
   const output = await open(partial, 'w');
   try {
     const hash = createHash('sha256');
     let bytes = 0;
-    for await (const frame of serverStream(connection, path, message, options.signal)) {
+    for await (const frame of serverStream(connection, path, message, options.signal, { [RUN_UID_HEADER]: runUid })) {
       const { data } = fromBinary(DownloadResponseSchema, frame);
       if (data.length === 0) continue;
       hash.update(data);

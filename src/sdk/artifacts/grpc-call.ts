@@ -39,6 +39,7 @@ export async function* serverStream(
   path: string,
   message: Uint8Array,
   signal?: AbortSignal,
+  headers: Record<string, string> = {},
 ): AsyncGenerator<Buffer, void, void> {
   if (connection.destroyed) throw new GrpcError(GRPC.UNAVAILABLE, 'the connection was closed before the call');
   const session = connect('http://runtimed', {
@@ -55,6 +56,7 @@ export async function* serverStream(
     ':path': path,
     'content-type': 'application/grpc',
     te: 'trailers',
+    ...headers,
   });
   const onAbort = (): void => stream.close(constants.NGHTTP2_CANCEL);
   signal?.addEventListener('abort', onAbort, { once: true });

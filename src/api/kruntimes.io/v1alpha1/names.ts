@@ -17,6 +17,8 @@ export const ARTIFACT_PATH = '/var/lib/kruntimes/artifacts';
 export const RUNTIME_PORT = 9091;
 export const RUNTIMED_METRICS_PORT = 9090;
 export const RUNTIMED_STATUS_PORT = 9093;
+/** Says to the status port which Run is meant. Who may read Runs knows it; a Run knows its own and cannot guess another's. */
+export const RUN_UID_HEADER = 'x-run-uid';
 export const RUNTIMED_HEALTH_PORT = 9094;
 
 /** The resource that counts Runs themselves; every Run asks for at least one. */

@@ -1,3 +1,4 @@
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArtifactStore } from '../../../api/kruntimes.io/v1alpha1/artifact-store.ts';
 import { RunKind, type Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
@@ -39,6 +40,8 @@ export interface RuntimedStart {
   runtimeName: string;
   runtimeEndpoint: string;
   folders: Omit<SourceFolders, 'artifacts'>;
+  /** Where no Run can reach; the one for temporary files by default. */
+  ownFolder?: string;
   /** Where artifacts go; undefined: Runs leave none. */
   artifacts?: RuntimedArtifacts;
   /** Where the status service listens; undefined: nowhere. */
@@ -105,6 +108,7 @@ export async function startRuntimed(options: RuntimedStart): Promise<RunningRunt
     runtimeName: options.runtimeName,
     runtime,
     artifacts: options.artifacts,
+    isReachedByRuns: options.isolation === 'process' && options.network,
     readRun: (name) => absentIfNotFound(client.resource(RunKind, namespace).get(name)),
   });
   const statusPort = options.statusAddress === undefined ? undefined : await listen(service, options.statusAddress);
@@ -137,7 +141,7 @@ function workerPorts(options: RuntimedStart, pod: { name: string; uid: string },
     absentIfNotFound(client.resource(Secret, namespace).get(name)).then((found) => found && decoded(found.data));
   const configMap = (name: string) =>
     absentIfNotFound(client.resource(ConfigMap, namespace).get(name)).then((found) => found && (found.data ?? {}));
-  const fetch = gitSource({ credentials: secret });
+  const fetch = gitSource({ credentials: secret, folder: options.ownFolder ?? tmpdir() });
   const events = new EventRecorder({ client, log, controller: 'runtimed', instance: pod.name });
   return {
     pod,

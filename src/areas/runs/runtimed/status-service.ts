@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Server, type status, type sendUnaryData, type ServerUnaryCall, type ServerWritableStream } from '@grpc/grpc-js';
 import type { ArtifactStore } from '../../../api/kruntimes.io/v1alpha1/artifact-store.ts';
+import { RUN_UID_HEADER } from '../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { ArtifactReference, Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { ArtifactStoreDriver } from '../artifacts/artifact-store.ts';
 import { storeHash } from '../artifacts/model/store-hash.ts';
@@ -15,6 +16,8 @@ export interface StatusServiceOptions {
   runtimeName: string;
   runtime: RuntimeClient;
   artifacts?: { store: ArtifactStoreDriver; description: ArtifactStore };
+  /** Runs that are kept apart can reach this service: callers have to know the uid of the Run whose artifacts they want. */
+  isReachedByRuns: boolean;
   readRun(name: string): Promise<Run | undefined>;
 }
 
@@ -57,7 +60,7 @@ function failureOf(error: unknown): ReturnType<typeof grpcError> {
 }
 
 async function download(call: ServerWritableStream<DownloadRequest, object>, options: StatusServiceOptions): Promise<void> {
-  const { run, reference, store } = await asked(call.request, options);
+  const { run, reference, store } = await asked(call.request, String(call.metadata.get(RUN_UID_HEADER)[0] ?? ''), options);
   const stop = new AbortController();
   call.on('cancelled', () => stop.abort());
   const identity = { namespace: run.metadata.namespace!, uid: run.metadata.uid! };
@@ -92,7 +95,7 @@ function metadataOf({ name, type, contentType = '', sizeBytes, digest = '' }: Ar
 }
 
 /** The artifact that is asked for, if it may be given. */
-async function asked({ namespace, runName, artifactName }: DownloadRequest, options: StatusServiceOptions) {
+async function asked({ namespace, runName, artifactName }: DownloadRequest, uid: string, options: StatusServiceOptions) {
   if (namespace === '' || runName === '' || artifactName === '') {
     throw new Refusal('INVALID_ARGUMENT', 'namespace, run_name and artifact_name are required');
   }
@@ -100,6 +103,13 @@ async function asked({ namespace, runName, artifactName }: DownloadRequest, opti
   if (artifacts === undefined) throw new Refusal('FAILED_PRECONDITION', `Runtime "${options.runtimeName}" has no artifact store`);
   if (namespace !== options.namespace) throw new Refusal('PERMISSION_DENIED', `namespace "${namespace}" is not served here`);
   const run = await options.readRun(runName);
+  // The same for a Run that there is not: whoever asks learns nothing.
+  if (options.isReachedByRuns && run?.metadata.uid !== uid) {
+    throw new Refusal(
+      'PERMISSION_DENIED',
+      `the header ${RUN_UID_HEADER} is not the uid of Run "${runName}"; send the uid that the Run has`,
+    );
+  }
   if (run === undefined) throw new Refusal('NOT_FOUND', `Run "${runName}" not found`);
   if (run.spec.runtime !== options.runtimeName) throw new Refusal('PERMISSION_DENIED', `Run "${runName}" belongs to another Runtime`);
   const reference = run.status?.artifactRefs?.find(({ name }) => name === artifactName);

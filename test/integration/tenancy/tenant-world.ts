@@ -81,7 +81,7 @@ export class TenantWorld {
   }
 
   eventually<T>(met: () => Promise<T | undefined | false>): Promise<T> {
-    return vi.waitUntil(met, { timeout: 20_000, interval: 25 });
+    return vi.waitUntil(met, { timeout: 45_000, interval: 25 });
   }
 
   /** A namespace below another, by its anchor. */
@@ -126,7 +126,7 @@ export class TenantWorld {
   }
 
   /** Plays the kubelet: Pods that were given a node become ready, those that go are gone. */
-  playKubelet(namespaces: string[]): () => void {
+  playKubelet(namespaces: string[]): () => Promise<void> {
     const stop = new AbortController();
     const play = async (): Promise<void> => {
       while (!stop.signal.aborted) {
@@ -134,8 +134,11 @@ export class TenantWorld {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };
-    void play();
-    return () => stop.abort();
+    const playing = play();
+    return () => {
+      stop.abort();
+      return playing;
+    };
   }
 
   async #play({ metadata: { namespace, name, deletionTimestamp }, spec, status }: KubeObject): Promise<void> {

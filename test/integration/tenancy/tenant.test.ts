@@ -31,7 +31,7 @@ const pod = (name: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'main', image: 'example/app' }], ...spec },
 });
 
-describe('a Tenant', () => {
+describe('a Tenant', { timeout: 60_000 }, () => {
   it('becomes namespaces, quota, limits, a boundary and owners, in all of its namespaces', async () => {
     const tenant = await world.tenant('acme', {
       owners: [{ kind: 'User', name: 'alice' }],
@@ -104,7 +104,7 @@ describe('a Tenant', () => {
   });
 });
 
-describe('an owner', () => {
+describe('an owner', { timeout: 60_000 }, () => {
   it('sees the own Tenant and namespaces, and nobody else’s', async () => {
     await world.tenant('beta', { owners: [{ kind: 'User', name: 'bob' }] });
     expect((await alice.resource(TenantKind).get('acme')).status?.phase).toBe('Active');
@@ -180,7 +180,7 @@ describe('an owner', () => {
   });
 });
 
-describe('a suspended Tenant', () => {
+describe('a suspended Tenant', { timeout: 60_000 }, () => {
   it('has no replicas and starts nothing, and is as before when it is resumed', async () => {
     await world.deployment('acme--dev', 'web', 3, alice);
     await world.deployment('acme--dev', 'idle', 0, alice);
@@ -218,7 +218,7 @@ describe('a suspended Tenant', () => {
   });
 });
 
-describe('a deleted Tenant', () => {
+describe('a deleted Tenant', { timeout: 60_000 }, () => {
   it('is only suspended during its grace period', async () => {
     await world.tenant('going', { deletion: { gracePeriodSeconds: 3600 } });
     await world.deployment('going', 'web', 2);

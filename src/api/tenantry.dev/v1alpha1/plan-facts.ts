@@ -55,7 +55,7 @@ function budgetsByNamespace(budgets: Iterable<KubeObject>): Budgets {
 }
 
 function podFact(pod: KubeObject, { tenantOf, isPlatform }: PlanObjects, budgets: Budgets): PodFact {
-  const { namespace = '', name, labels = {}, annotations = {}, creationTimestamp, deletionTimestamp } = pod.metadata;
+  const { namespace = '', name, uid = '', labels = {}, annotations = {}, creationTimestamp, deletionTimestamp } = pod.metadata;
   const owner = controllerOf(pod);
   const { nodeName, nodeSelector, tolerations = [] } = pod.spec ?? {};
   const ofKubelet = annotations['kubernetes.io/config.mirror'] !== undefined || owner?.kind === 'Node';
@@ -64,6 +64,7 @@ function podFact(pod: KubeObject, { tenantOf, isPlatform }: PlanObjects, budgets
   return {
     namespace,
     name: name!,
+    uid,
     node: nodeName,
     tenant,
     controller: owner && { kind: owner.kind, name: owner.name },

@@ -16,6 +16,7 @@ export interface NodeFact {
 export interface PodFact {
   namespace: string;
   name: string;
+  uid: string;
   node?: string;
   tenant?: string;
   /** Absent: nothing makes it again when it goes. */
@@ -144,6 +145,11 @@ function obstaclesOf(plan: TenantPlan, conflicts: number): string[] {
       obstacles.push('no free node matches spec.nodePool; name nodes, or labels that nodes have');
     else obstacles.push(...shortages(plan));
   }
+  const strangers = plan.displaced.filter(({ kind }) => kind === 'Pod').length;
+  if (strangers > 0)
+    obstacles.push(
+      `nothing would make ${count(strangers, 'Pod')} of others on these nodes again elsewhere; delete them, or choose other nodes`,
+    );
   const alone = plan.moves.filter(({ kind }) => kind === 'Pod');
   if (alone.length > 0)
     obstacles.push(

@@ -9,6 +9,7 @@ import type { Informer } from '../../../runtime/informer/informer.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
 import type { MovePorts } from './isolation/move-pods.ts';
 import type { TenantNodes } from './isolation/tenant-nodes.ts';
+import type { Eviction } from './model/next-eviction.ts';
 import { pinned, unpinned } from './model/pin.ts';
 import type { TenantNamespaces } from './tenant-namespaces.ts';
 import type { TenantWorkloads } from './tenant-workloads.ts';
@@ -21,6 +22,8 @@ export class TenantPods implements MovePorts {
   readonly #workloads: TenantWorkloads;
   /** Tenants whose DaemonSets are known to be as wanted since this process started. */
   readonly #templates = new Map<string, 'pinned' | 'unpinned'>();
+  readonly evictions = new Map<string, Eviction>();
+  readonly moving = new Set<string>();
   #onFollow: (pods: Informer) => void = () => {};
   #pods: Informer | undefined;
 
@@ -39,18 +42,14 @@ export class TenantPods implements MovePorts {
   async facts(tenant: Tenant): Promise<PlanFacts> {
     const name = tenant.metadata.name!;
     const pods = await this.#followed();
-    const found = new Map<string, KubeObject>();
-    const add = (all: readonly KubeObject[]): void => {
-      for (const pod of all) found.set(pod.metadata.uid ?? `${pod.metadata.namespace}/${pod.metadata.name}`, pod);
-    };
-    for (const namespace of this.#namespaces.of(name)) add(pods.byIndex('namespace', namespace));
     const nodes = [...this.#nodes.all()];
-    // Only those that may become or are the tenant's: what runs elsewhere is of no interest.
-    for (const node of nodes) if (this.#mayBelong(node, tenant)) add(pods.byIndex('node', node.metadata.name!));
+    // Those of nodes that are or may become the tenant's, and where their successors will be; what else runs elsewhere is of no interest.
+    const here = nodes.filter((node) => this.#mayBelong(node, tenant)).flatMap((node) => pods.byIndex('node', node.metadata.name!));
+    const namespaces = new Set([...this.#namespaces.of(name), ...here.map(({ metadata }) => metadata.namespace!)]);
     const { forest } = this.#environment;
     return planFacts({
       nodes,
-      pods: found.values(),
+      pods: [...namespaces].flatMap((namespace) => pods.byIndex('namespace', namespace)),
       // Whether a budget lets a Pod go is asked when it is to go.
       disruptionBudgets: [],
       tenantOf: (namespace) => forest.get(namespace)?.tenant,
@@ -92,7 +91,7 @@ export class TenantPods implements MovePorts {
     return this.#nodes.release(tenant, nodes);
   }
 
-  async evict({ namespace, name }: PodFact): Promise<boolean> {
+  readonly evict = async ({ namespace, name }: PodFact): Promise<boolean> => {
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name, namespace } };
     try {
       const evictions = this.#environment.client.resource(Pod, namespace).subresource('eviction');
@@ -104,7 +103,7 @@ export class TenantPods implements MovePorts {
       if (isStatusError(error, 'TooManyRequests')) return false;
       throw error;
     }
-  }
+  };
 
   #mayBelong({ metadata: { name, labels = {} } }: KubeObject, { metadata, spec }: Tenant): boolean {
     if (this.#nodes.tenantOf(name!) === metadata.name || spec.nodePool?.names?.includes(name!)) return true;

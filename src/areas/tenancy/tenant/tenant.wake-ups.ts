@@ -1,8 +1,6 @@
 import { HncConfigurationKind } from '../../../api/hnc.x-k8s.io/v1alpha2/hnc-configuration.ts';
 import { OWNED_BY_TENANT, TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
-import { TenantCondition } from '../../../api/tenantry.dev/v1alpha1/reasons.ts';
 import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { findCondition } from '../../../kube/conditions.ts';
 import { deepEqual } from '../../../kube/json-value.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { controllerOf } from '../../../kube/ownership.ts';
@@ -15,6 +13,8 @@ import type { TenantParts } from './tenant-parts.ts';
 
 /** Usage changes with every Pod; the Tenant shows it a moment later, once for all that changed. */
 const USAGE_DELAY_MS = 500;
+/** A move looks again after the Pods of the moment, not after each. */
+const MOVE_DELAY_MS = 50;
 const SYSTEM_SUFFIX = '--sys';
 
 /** Which change concerns which tenants. @returns the way to stop what the controller does not stop itself */
@@ -33,12 +33,10 @@ export function wakeTenants(controller: Controller, parts: TenantParts, { inform
     return [];
   };
   const placed = ({ object }: Change<KubeObject>): string[] => {
-    const tenant = forest.get(object.metadata.namespace!)?.tenant;
+    for (const name of known(parts.pods.moving)) controller.queue.addAfter(name, MOVE_DELAY_MS);
     const ofNode = object.spec?.nodeName === undefined ? undefined : nodes.tenantOf(object.spec.nodeName);
-    const intrudes = ofNode !== tenant && controllerOf(object)?.kind !== 'DaemonSet';
-    return known(
-      [tenant, ofNode].filter((name) => name !== undefined && (isUnsettled(tenants.get(name)) || (name === ofNode && intrudes))),
-    );
+    const isIntruder = ofNode !== forest.get(object.metadata.namespace!)?.tenant && controllerOf(object)?.kind !== 'DaemonSet';
+    return isIntruder ? known([ofNode]) : [];
   };
 
   for (const informer of parts.owned.informers) controller.watch(informer, owner);
@@ -97,8 +95,4 @@ function hasNewAddresses(change: Change<KubeObject>): boolean {
 
 function usesNodes({ spec, status }: Tenant): boolean {
   return spec.isolation === 'DedicatedNodes' || status?.isolation === 'DedicatedNodes';
-}
-
-function isUnsettled(tenant: Tenant | undefined): boolean {
-  return tenant !== undefined && findCondition(tenant.status?.conditions, TenantCondition.Isolated)?.status !== 'True';
 }

@@ -11,6 +11,7 @@ export function dedicatedNodes(ports: MovePorts): IsolationProvider {
   return {
     async settle(tenant, now) {
       const name = tenant.metadata.name!;
+      ports.moving.add(name);
       const facts = await ports.facts(tenant);
       const wanted = plan(tenant, facts);
       const begun = ports.isPinned(name);
@@ -23,9 +24,10 @@ export function dedicatedNodes(ports: MovePorts): IsolationProvider {
       await ports.pin(name);
       const nodes = [...wanted.nodes.take, ...wanted.nodes.keep].sort();
       if (nodes.length === 0) return stalled(TenantReason.Obstructed, wanted.obstacles.join('; '));
-      const unfinished = await moveNext(tenant, wanted, facts, now, (pod) => ports.evict(pod));
+      const unfinished = await moveNext(tenant, wanted, facts, now, ports);
       if (unfinished) return unfinished;
       await ports.releaseNodes(name, wanted.nodes.release);
+      ports.moving.delete(name);
       (tenant.status ??= {}).isolation = 'DedicatedNodes';
       return done(TenantReason.DedicatedNodes, `its Pods run on ${nodes.length} nodes of its own`);
     },

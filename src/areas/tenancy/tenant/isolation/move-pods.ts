@@ -3,7 +3,7 @@ import { TenantCondition, TenantReason } from '../../../../api/tenantry.dev/v1al
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { findCondition, setCondition } from '../../../../kube/conditions.ts';
 import { waiting, type Waiting } from '../../../../runtime/steps/outcome.ts';
-import { nextEviction } from '../model/next-eviction.ts';
+import { nextEviction, podsOf, workloadKey, type Eviction } from '../model/next-eviction.ts';
 
 export interface MovePorts {
   /** The Pods of the tenant and of its nodes, and all nodes. */
@@ -17,6 +17,10 @@ export interface MovePorts {
   releaseNodes(tenant: string, nodes: readonly string[]): Promise<void>;
   /** @returns false when a disruption budget keeps it */
   evict(pod: PodFact): Promise<boolean>;
+  /** By workload; what is lost with the process is that a successor may be missing, and budgets still hold. */
+  evictions: Map<string, Eviction>;
+  /** The tenants that wait for Pods, their own or others', to come or go. */
+  moving: Set<string>;
 }
 
 /** Disruption budgets change without any object of ours changing. */
@@ -34,7 +38,7 @@ export async function moveNext(
   moving: TenantPlan,
   facts: PlanFacts,
   now: number,
-  evict: MovePorts['evict'],
+  { evict, evictions }: Pick<MovePorts, 'evict' | 'evictions'>,
 ): Promise<Waiting | undefined> {
   const total = moving.pods + moving.displaced.reduce((sum, { pods }) => sum + pods.length, 0);
   const left = [...moving.displaced, ...moving.moves].reduce((sum, { pods }) => sum + pods.length, 0);
@@ -42,14 +46,18 @@ export async function moveNext(
     reportMoving(tenant, false, TenantReason.InPlace, `all ${moving.pods} Pods are in place`, now);
     return undefined;
   }
-  const { candidates, waitsFor } = nextEviction(moving, facts, now);
+  const { candidates, waitsFor } = nextEviction(moving, facts, evictions, now);
   const progress = (detail: string, afterMs: number): Waiting => {
     const message = `${total - left} of ${total} Pods are in place; ${detail}`;
     reportMoving(tenant, true, TenantReason.Moving, message, now);
     return waiting(TenantReason.Moving, message, afterMs);
   };
   if (waitsFor) return progress(`${nameOf(tenant, waitsFor.workload)}: ${waitsFor.why}`, STARTING_MS);
-  for (const { workload, pod } of candidates) if (await evict(pod)) return progress(`${nameOf(tenant, workload)} moves`, STARTING_MS);
+  for (const { workload, pod } of candidates) {
+    if (!(await evict(pod))) continue;
+    evictions.set(workloadKey(workload), { uid: pod.uid, pods: podsOf(workload, facts).length, at: now });
+    return progress(`${nameOf(tenant, workload)} moves`, STARTING_MS);
+  }
   const held =
     candidates.length > 0 ? `disruption budgets hold ${candidates.length} workloads` : 'Pods without a controller are in the way';
   return progress(held, HELD_MS);

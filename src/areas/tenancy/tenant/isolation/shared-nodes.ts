@@ -11,13 +11,15 @@ export function sharedNodes(ports: MovePorts): IsolationProvider {
       const pinned = ports.isPinned(name);
       const nodes = ports.ownNodes(name);
       if (pinned || nodes.length > 0 || tenant.status?.isolation === 'DedicatedNodes') {
+        ports.moving.add(name);
         const facts = await ports.facts(tenant);
         const wanted = plan(tenant, facts);
         if (wanted.obstacles.length > 0 && pinned) return stalled(TenantReason.Obstructed, wanted.obstacles.join('; '));
         await ports.unpin(name);
-        const unfinished = await moveNext(tenant, wanted, facts, now, (pod) => ports.evict(pod));
+        const unfinished = await moveNext(tenant, wanted, facts, now, ports);
         if (unfinished) return unfinished;
         await ports.releaseNodes(name, nodes);
+        ports.moving.delete(name);
       }
       (tenant.status ??= {}).isolation = 'Namespace';
       return done(TenantReason.SharedNodes, 'its Pods share nodes with others');

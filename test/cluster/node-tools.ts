@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-export type NodeTool = 'runc' | 'crun' | 'bwrap' | 'nft' | 'ip' | 'conntrack' | 'busybox';
+export type NodeTool = 'runc' | 'crun' | 'bwrap' | 'nft' | 'ip' | 'conntrack' | 'busybox' | 'git';
 
 /** The Debian package that brings each program. busybox has to be the static one: it is all there is in the test images. */
 const PACKAGES: Record<NodeTool, string> = {
@@ -13,6 +13,7 @@ const PACKAGES: Record<NodeTool, string> = {
   ip: 'iproute2',
   conntrack: 'conntrack',
   busybox: 'busybox-static',
+  git: 'git',
 };
 
 /** Folders that a plain user's PATH may lack. */

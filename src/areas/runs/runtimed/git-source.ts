@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import { GitCache } from './git-cache.ts';
+import { git, type GitCall } from './git-command.ts';
 import { SourceError, type FetchRepository } from './source.ts';
 
-const CLONE_MS = 30_000;
 const CHECKOUT_MS = 15_000;
-const MOST_OUTPUT = 64 << 10;
+/** Of all files together, as the original has it. */
+const MOST_BYTES = 100 << 20;
 /** Not the helpers that git can be told to run by a URL: `ext::`, `file:`, `fd::`. */
 const ALLOWED_URL = /^(https:\/\/|ssh:\/\/|git@[A-Za-z0-9][A-Za-z0-9.-]*:)/;
 const REFERENCE = /^[A-Za-z0-9][A-Za-z0-9._/-]*$/;
@@ -17,6 +17,9 @@ type Source = NonNullable<Run['spec']['source']>;
 export interface GitOptions {
   /** The data of the Secret that a Run names for its repository. */
   credentials(name: string): Promise<Record<string, string> | undefined>;
+  /** A folder that no Run can reach: for keys, and for what was fetched before. */
+  folder: string;
+  mostBytes?: number;
 }
 
 /** Why a source cannot be fetched, or undefined: what git would do with it is decided before it sees it. */
@@ -32,77 +35,83 @@ export function refusedSource({ repoURL = '', commitSHA }: Source): string | und
 
 /** Brings repositories by the git of the machine, with nothing of its configuration. */
 export function gitSource(options: GitOptions): FetchRepository {
+  const cache = new GitCache(join(options.folder, 'tenantry-git-cache'));
   return async (source, folder, signal) => {
     const refused = refusedSource(source);
     if (refused !== undefined) throw new SourceError(refused);
-    const secrets = await mkdtemp(join(tmpdir(), 'tenantry-git-'));
+    const secret = await secretOf(source, options);
+    await mkdir(options.folder, { recursive: true });
+    const keys = await mkdtemp(join(options.folder, 'tenantry-git-'));
     try {
-      const env = await environment(source, secrets, options);
-      await rm(folder, { recursive: true, force: true });
-      await mkdir(folder, { recursive: true, mode: 0o777 });
-      const git = (args: string[], what: string, ms: number) => run(args, folder, env, `git ${what}`, ms, signal);
-      await git(['init', '-q', '.'], 'clone', CLONE_MS);
-      await git(['remote', 'add', 'origin', '--', source.repoURL!], 'clone', CLONE_MS);
-      await git(['fetch', '-q', '--depth=1', 'origin', source.commitSHA ?? 'HEAD'], 'clone', CLONE_MS);
-      await git(['checkout', '-q', '--detach', 'FETCH_HEAD'], 'checkout', CHECKOUT_MS);
+      const env = await environment(secret, keys);
+      const wanted = { url: source.repoURL!, reference: source.commitSHA ?? 'HEAD', secret };
+      await cache.withCommit(wanted, { env, signal }, async (repository, commit) => {
+        await checkSize(repository, commit, options.mostBytes ?? MOST_BYTES, { env, signal });
+        await rm(folder, { recursive: true, force: true });
+        await mkdir(folder, { recursive: true, mode: 0o777 });
+        await copy(repository, commit, folder, wanted.url, { env, signal });
+      });
     } finally {
-      await rm(secrets, { recursive: true, force: true });
+      await rm(keys, { recursive: true, force: true });
     }
   };
 }
 
-async function environment(source: Source, folder: string, { credentials }: GitOptions): Promise<Record<string, string>> {
+/** A repository of its own, which knows nothing of ours but what is in the commit. */
+async function copy(repository: string, commit: string, folder: string, url: string, { env, signal }: Pick<GitCall, 'env' | 'signal'>) {
+  // The one place where a path is a repository: it is ours.
+  const call = { folder, env: { ...env, GIT_ALLOW_PROTOCOL: 'file' }, what: 'checkout', ms: CHECKOUT_MS, signal } as const;
+  await git(['init', '-q', '.'], call);
+  await git(['fetch', '-q', '--depth=1', '--', repository, commit], call);
+  await git(['remote', 'add', 'origin', '--', url], call);
+  await git(['checkout', '-q', '--detach', 'FETCH_HEAD'], call);
+}
+
+/** Before anything of it is written. */
+async function checkSize(folder: string, commit: string, most: number, { env, signal }: Pick<GitCall, 'env' | 'signal'>): Promise<void> {
+  let [bytes, rest] = [0, ''];
+  const output = (chunk: string): string | undefined => {
+    const lines = (rest + chunk).split('\0');
+    rest = lines.pop()!;
+    for (const line of lines) bytes += Number(/^\d+ blob [0-9a-f]+ +(\d+)\t/.exec(line)?.[1] ?? 0);
+    return bytes > most ? `the files of the repository have more than ${most >> 20} MiB` : undefined;
+  };
+  await git(['ls-tree', '-r', '-l', '-z', '--full-tree', commit], { folder, env, what: 'checkout', ms: CHECKOUT_MS, signal, output });
+}
+
+async function secretOf({ credentialsSecretName: name }: Source, { credentials }: GitOptions): Promise<Record<string, string> | undefined> {
+  if (name === undefined) return undefined;
+  const secret = await credentials(name);
+  if (secret === undefined) throw new SourceError(`Cannot use Secret "${name}": not found; create it in the namespace of the Run`);
+  return secret;
+}
+
+async function environment(secret: Record<string, string> | undefined, folder: string): Promise<Record<string, string>> {
   const env: Record<string, string> = {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
     HOME: folder,
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_ALLOW_PROTOCOL: 'https:ssh',
-    GIT_SSH_COMMAND: 'ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new',
+    GIT_SSH_COMMAND: 'ssh -o BatchMode=yes',
   };
-  if (source.credentialsSecretName === undefined) return env;
-  const secret = await credentials(source.credentialsSecretName);
-  if (secret === undefined) {
-    throw new SourceError(`Cannot use Secret "${source.credentialsSecretName}": not found; create it in the namespace of the Run`);
+  const file = async (name: string, text: string, mode = 0o600): Promise<string> => {
+    const path = join(folder, name);
+    await writeFile(path, text, { mode });
+    return path;
+  };
+  const hosts = secret?.['known_hosts'];
+  if (hosts === undefined) env['GIT_SSH_COMMAND'] += ' -o StrictHostKeyChecking=accept-new';
+  else env['GIT_SSH_COMMAND'] += ` -o StrictHostKeyChecking=yes -o UserKnownHostsFile='${await file('known_hosts', hosts)}'`;
+  if (secret?.['ca.crt'] !== undefined) env['GIT_SSL_CAINFO'] = await file('ca.crt', secret['ca.crt']);
+  if (secret?.['ssh-privatekey'] !== undefined) {
+    env['GIT_SSH_COMMAND'] += ` -i '${await file('key', secret['ssh-privatekey'])}' -o IdentitiesOnly=yes`;
   }
-  if (secret['ssh-privatekey'] !== undefined) {
-    const key = join(folder, 'key');
-    await writeFile(key, secret['ssh-privatekey'], { mode: 0o600 });
-    env['GIT_SSH_COMMAND'] += ` -i '${key}' -o IdentitiesOnly=yes`;
-  }
-  if (secret['password'] !== undefined) {
+  if (secret?.['password'] !== undefined) {
     // Never on a command line, where other processes see it.
-    await writeFile(
-      join(folder, 'answer'),
-      `#!/bin/sh\ncase "$1" in U*) printf '%s' "$GIT_USER";; *) printf '%s' "$GIT_PASSWORD";; esac\n`,
-      { mode: 0o700 },
-    );
-    Object.assign(env, { GIT_ASKPASS: join(folder, 'answer'), GIT_USER: secret['username'] ?? 'git', GIT_PASSWORD: secret['password'] });
+    const answer = `#!/bin/sh\ncase "$1" in U*) printf '%s' "$GIT_USER";; *) printf '%s' "$GIT_PASSWORD";; esac\n`;
+    const helper = await file('answer', answer, 0o700);
+    Object.assign(env, { GIT_ASKPASS: helper, GIT_USER: secret['username'] ?? 'git', GIT_PASSWORD: secret['password'] });
   }
   return env;
-}
-
-function run(args: string[], cwd: string, env: Record<string, string>, what: string, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('git', ['-c', 'core.symlinks=true', '-c', 'protocol.file.allow=never', ...args], {
-      cwd,
-      env,
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: ms,
-      killSignal: 'SIGKILL',
-      signal,
-    });
-    let text = '';
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (text.length < MOST_OUTPUT) text += chunk.toString();
-    });
-    child.once('error', (error) => {
-      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      reject(signal.aborted ? error : new SourceError(`${what}: ${missing ? 'git is not installed here' : error.message}`));
-    });
-    child.once('close', (code, killed) => {
-      if (code === 0) resolve();
-      else reject(new SourceError(`${what}: ${killed ? `took longer than ${ms / 1000} s` : text.trim() || `exit status ${code}`}`));
-    });
-  });
 }

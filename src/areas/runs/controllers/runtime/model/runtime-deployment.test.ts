@@ -147,6 +147,8 @@ describe('runtimeDeployment', () => {
     const mounts = (container: Json) => container.volumeMounts.map((mount: Json) => mount.name);
     expect(mounts(runtime)).not.toContain('runtimed-token');
     expect(mounts(runtimed)).toContain('runtimed-token');
+    // Nor may Runs meet what runtimed keeps for a moment: keys of repositories, for example.
+    expect(mounts(runtime).filter((name: string) => mounts(runtimed).includes(name))).toEqual(['workspace']);
   });
 
   it('lets Runs end before the Pod does', () => {

@@ -31,6 +31,8 @@ export interface RuntimeSettings {
 
 const TOKEN_VOLUME = 'runtimed-token';
 const TEMPORARY_VOLUME = 'runtime-tmp';
+/** Of runtimed: what it fetches, and the keys it fetches that with, are not for Runs. */
+const RUNTIMED_TEMPORARY_VOLUME = 'runtimed-tmp';
 /** After the Runs: what the programs themselves need to end. */
 const ENDING_SECONDS = 30;
 const USER = 65_532;
@@ -136,6 +138,7 @@ function volumes(runtime: Runtime): Json[] {
   return [
     { name: WORKSPACE_VOLUME, ...(runtime.spec.workspace ?? { emptyDir: {} }) },
     { name: TEMPORARY_VOLUME, emptyDir: {} },
+    { name: RUNTIMED_TEMPORARY_VOLUME, emptyDir: {} },
     { name: TOKEN_VOLUME, projected: { sources: token } },
     ...artifactAccess(runtime.spec.artifactStore).volumes,
   ];
@@ -231,7 +234,7 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
     volumeMounts: [
       { name: WORKSPACE_VOLUME, mountPath: WORKSPACE_PATH },
-      { name: TEMPORARY_VOLUME, mountPath: '/tmp' },
+      { name: RUNTIMED_TEMPORARY_VOLUME, mountPath: '/tmp' },
       { name: TOKEN_VOLUME, mountPath: '/var/run/secrets/kubernetes.io/serviceaccount', readOnly: true },
       ...access.volumeMounts,
     ],

@@ -4,6 +4,7 @@ import { completionScript, SHELLS } from './completion.ts';
 import { addClusterOptions, addKrtCommands, addRunCommand } from './krt-commands.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
+import { addNamespaceCommands, addTenantCommands } from './tenant-commands.ts';
 import { reportFailure } from './report-failure.ts';
 
 const NODE_MODES = ['auto', 'process', 'oci', 'none'];
@@ -115,6 +116,8 @@ Example:
       await restore({ file, data: dataDirectory(options.data) });
     });
 
+  addTenantCommands(program);
+  addNamespaceCommands(program);
   addControllerCommand(program);
   addImageCommands(program);
 

@@ -309,8 +309,7 @@ function writeKubeconfig(data: string, url: string, pki: Pki): void {
   const text = kubeconfigText({
     server: url,
     authorityPem: pki.authority.certificatePem,
-    certificatePem: pki.admin.certificatePem,
-    keyPem: pki.admin.keyPem,
+    credentials: pki.admin,
   });
   writeFileSync(`${path}.tmp`, text, { mode: 0o600 });
   renameSync(`${path}.tmp`, path);

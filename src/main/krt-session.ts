@@ -30,6 +30,7 @@ export async function inSession(
       isColoured: isTerminal && !env.NO_COLOR && env.TERM !== 'dumb',
       size: () => ({ columns: stdout.columns || 80, rows: stdout.rows || 24 }),
       read: (file) => (file === '-' ? text(process.stdin) : readFile(file, 'utf8')),
+      line: typedLine,
       env,
       clock: realClock,
       onInterrupt,
@@ -39,6 +40,13 @@ export async function inSession(
   } finally {
     await cluster.client.close();
   }
+}
+
+async function typedLine(): Promise<string> {
+  const { createInterface } = await import('node:readline');
+  const lines = createInterface({ input: process.stdin });
+  for await (const line of lines) return line;
+  return '';
 }
 
 function onInterrupt(listener: () => void): () => void {

@@ -191,8 +191,7 @@ export class NodeSupervisor {
     const text = kubeconfigText({
       server,
       authorityPem: pki.authority.certificatePem,
-      certificatePem: certificates.client.certificatePem,
-      keyPem: certificates.client.keyPem,
+      credentials: certificates.client,
       user: `system:node:${this.name}`,
     });
     await replaceFile(kubeconfig, text, 0o600);

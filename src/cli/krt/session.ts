@@ -13,6 +13,8 @@ export interface Session {
   size(): { columns: number; rows: number };
   /** A file; standard input for `-`. */
   read(file: string): Promise<string>;
+  /** What somebody types, up to the end of the line. */
+  line(): Promise<string>;
   env: Record<string, string | undefined>;
   clock: Clock;
   /** Calls back at every Ctrl-C until it is taken back, instead of ending the process. */

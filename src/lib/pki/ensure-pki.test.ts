@@ -123,7 +123,9 @@ describe('ensurePki', () => {
 
 describe('kubeconfigText', () => {
   it('embeds what kubectl needs', () => {
-    expect(kubeconfigText({ server: 'https://127.0.0.1:6443', authorityPem: 'CA', certificatePem: 'CERT', keyPem: 'KEY' })).toBe(
+    expect(
+      kubeconfigText({ server: 'https://127.0.0.1:6443', authorityPem: 'CA', credentials: { certificatePem: 'CERT', keyPem: 'KEY' } }),
+    ).toBe(
       [
         'apiVersion: v1',
         'kind: Config',

@@ -1,8 +1,8 @@
 export interface KubeconfigParts {
   server: string;
   authorityPem: string;
-  certificatePem: string;
-  keyPem: string;
+  /** How the user is known: by certificate, or by token. */
+  credentials: { certificatePem: string; keyPem: string } | { token: string };
   /** Names of cluster and context. */
   cluster?: string;
   user?: string;
@@ -27,8 +27,7 @@ export function kubeconfigText(parts: KubeconfigParts): string {
     'users:',
     `- name: ${JSON.stringify(user)}`,
     '  user:',
-    `    client-certificate-data: ${base64(parts.certificatePem)}`,
-    `    client-key-data: ${base64(parts.keyPem)}`,
+    ...credentialLines(parts.credentials),
     'contexts:',
     `- name: ${JSON.stringify(cluster)}`,
     '  context:',
@@ -38,4 +37,9 @@ export function kubeconfigText(parts: KubeconfigParts): string {
     `current-context: ${JSON.stringify(cluster)}`,
     '',
   ].join('\n');
+}
+
+function credentialLines(credentials: KubeconfigParts['credentials']): string[] {
+  if ('token' in credentials) return [`    token: ${JSON.stringify(credentials.token)}`];
+  return [`    client-certificate-data: ${base64(credentials.certificatePem)}`, `    client-key-data: ${base64(credentials.keyPem)}`];
 }

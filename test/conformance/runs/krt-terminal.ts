@@ -60,6 +60,7 @@ function remembering(cluster: Cluster, options: Partial<Session>): { session: Se
     isColoured: false,
     size: () => ({ columns: 120, rows: 20 }),
     read: () => Promise.reject(new Error('no such file')),
+    line: () => Promise.resolve(''),
     env: {},
     clock: realClock,
     onInterrupt(listener) {

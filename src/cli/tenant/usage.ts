@@ -1,0 +1,82 @@
+import { TenantKind, type Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
+import { ResourceQuota } from '../../client/kinds.ts';
+import { HRQ_LABEL, HRQ_SINGLETON } from '../../api/hnc.x-k8s.io/v1alpha2/names.ts';
+import type { KubeObject } from '../../kube/object.ts';
+import { sleep } from '../../lib/abort.ts';
+import { attempting } from '../krt/explain.ts';
+import { LiveScreen } from '../krt/live-screen.ts';
+import { untilInterrupted, type Session } from '../krt/session.ts';
+import { formatTable } from '../krt/table.ts';
+import { usageRows, USAGE_HEADER } from './usage-rows.ts';
+
+const REFRESH_MS = 2000;
+
+interface Usage {
+  tenant: Tenant;
+  /** What each namespace uses of the tenant's quota. */
+  namespaces: { name: string; used: Record<string, string> }[];
+}
+
+/** What a tenant uses of its quota, in all and by namespace. */
+export async function usage(session: Session, name: string, flags: { watch?: boolean; output?: string }): Promise<number> {
+  if (flags.output !== undefined && !['table', 'json'].includes(flags.output))
+    throw new Error(`Cannot print as "${flags.output}": usage knows table and json; choose one of them`);
+  const where = { server: session.cluster.server, namespace: session.namespace };
+  const read = () => attempting(`see what tenant "${name}" uses`, where, () => readUsage(session, name));
+  if (flags.watch && session.isTerminal) {
+    await untilInterrupted(session, (signal) => keepShowing(session, read, signal));
+    return 0;
+  }
+  const found = await read();
+  if (flags.output === 'json')
+    session.out(`${JSON.stringify({ tenant: name, usage: found.tenant.status?.usage ?? {}, namespaces: found.namespaces }, null, 4)}\n`);
+  else for (const line of linesOf(session, found)) session.out(`${line}\n`);
+  return 0;
+}
+
+async function keepShowing(session: Session, read: () => Promise<Usage>, signal: AbortSignal): Promise<void> {
+  let found = await read();
+  const screen = new LiveScreen(session, () => linesOf(session, found));
+  try {
+    for (;;) {
+      await sleep(session.clock, REFRESH_MS, signal);
+      found = await read();
+      screen.changed();
+    }
+  } finally {
+    screen.close();
+  }
+}
+
+async function readUsage(session: Session, name: string): Promise<Usage> {
+  const { client } = session.cluster;
+  const tenant = await client.resource(TenantKind).get(name);
+  const names = tenant.status?.namespaces ?? [];
+  const quotas = await Promise.all(
+    names.map((namespace) => client.resource(ResourceQuota, namespace).list({ labelSelector: `${HRQ_LABEL}=true` })),
+  );
+  const namespaces = names.map((namespace, index) => ({ name: namespace, used: usedIn(quotas[index].items) }));
+  return { tenant, namespaces };
+}
+
+function usedIn(quotas: readonly KubeObject[]): Record<string, string> {
+  const used: Record<string, string> | undefined = quotas.find(({ metadata }) => metadata.name === HRQ_SINGLETON)?.status?.used;
+  return used ?? {};
+}
+
+function linesOf(session: Session, { tenant, namespaces }: Usage): string[] {
+  const rows = usageRows(tenant);
+  if (rows.length === 0) {
+    return [
+      `Tenant "${tenant.metadata.name}" has no quota; set one with: kubectl patch tenant ${tenant.metadata.name} --type merge -p '{"spec":{"quota":{"hard":{"cpu":"4"}}}}'`,
+    ];
+  }
+  const resources = Object.keys(tenant.status?.usage ?? {}).sort();
+  const table = namespaces.map(({ name, used }) => [name, ...resources.map((resource) => used[resource] ?? '0')]);
+  const options = { isColoured: session.isColoured };
+  return [
+    ...formatTable(USAGE_HEADER, rows, options),
+    '',
+    ...formatTable(['NAMESPACE', ...resources.map((resource) => resource.toUpperCase())], table, options),
+  ];
+}

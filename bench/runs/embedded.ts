@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { perRun, processorTimes } from './processor-time.ts';
 import { withProduct, type Product } from './product.ts';
+import { row } from './row.ts';
 import { CONCURRENCY, createRuntime, Ends, latencies, percentile, throughput } from './some-runs.ts';
 
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 1000);
@@ -52,10 +53,6 @@ async function benchIsolation({ data, child, client }: Product, isolation: Isola
   console.log(
     `${isolation}: processor time per Run (ms): ${perRun(before, after, RUNS)}, the benchmark itself ${((ownUsed.user + ownUsed.system) / 1000 / RUNS).toFixed(2)}`,
   );
-}
-
-export function row(what: string, value: string, bar: string): void {
-  console.log(`${what.padEnd(56)}${value.padStart(20)}   bar ${bar}`);
 }
 
 /** The least that a Run can cost: a process of bash, with its output read. */

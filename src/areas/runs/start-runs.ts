@@ -34,7 +34,7 @@ export function startRuns({ traces: exporter, ...options }: RunsStart): { stop()
     artifactCleanupController(environment),
   ];
   for (const controller of controllers) controller.start();
-  const scheduler = startRunScheduler(options);
+  const scheduler = startRunScheduler({ ...options, informers });
   const traces = exporter && startRunTraces({ ...environment, exporter });
   return {
     async stop() {

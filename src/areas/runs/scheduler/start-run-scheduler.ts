@@ -16,6 +16,8 @@ export interface RunSchedulerStart {
   clock: Clock;
   log: Log;
   metrics: MetricsRegistry;
+  /** Those of the process, which stops them; absent: informers of its own. */
+  informers?: SharedInformers;
   signal?: AbortSignal;
 }
 
@@ -30,7 +32,8 @@ const SHARE_ANNOTATION = 'tenantry.dev/run-share';
 export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise<void> } {
   const { client, clock, log } = options;
   const abort = longLivedController(options.signal);
-  const informers = new SharedInformers({ client, log, signal: abort.signal });
+  const own = options.informers === undefined ? new SharedInformers({ client, log, signal: abort.signal }) : undefined;
+  const informers = options.informers ?? own!;
   const runs = informers.get(RunKind, { fieldSelector: UNFINISHED });
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
   const namespaces = informers.get(Namespace, { metadataOnly: true });
@@ -54,17 +57,20 @@ export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise
     const queues = abort.signal.aborted ? [] : [...scheduler.queues()];
     return queues.map(({ namespace, waiting }) => ({ tenant: tenantOf(namespace).name, waiting }));
   });
-  runs.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removeRun(object) : scheduler.setRun(object)));
-  pods.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removePod(object) : scheduler.setPod(object)));
-  informers.whenSynced(abort.signal).then(
+  const following = [
+    runs.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removeRun(object) : scheduler.setRun(object))),
+    pods.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removePod(object) : scheduler.setPod(object))),
+  ];
+  Promise.all([runs, pods, namespaces].map((informer) => informer.whenSynced(abort.signal))).then(
     () => scheduler.start(),
     () => {},
   );
   return {
     async stop() {
+      for (const stop of following) stop();
       scheduler.stop();
       abort.abort();
-      await informers.stop();
+      await own?.stop();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { KIND_RULES } from '../../src/areas/tenancy/admission/kind-rules.ts';
 import { KUBERNETES_RULES, TREE_RULES } from '../../src/areas/tenancy/admission/webhooks.ts';
-import { webhookConfigurations } from '../../src/areas/tenancy/admission/webhook-rules.ts';
+import { TREE_WEBHOOKS, webhookConfigurations } from '../../src/areas/tenancy/admission/webhook-rules.ts';
 import { openTenancy, startTenancyAdmission, startTenancyControllers } from '../../src/areas/tenancy/start-tenancy.ts';
 import { tenancyRights } from '../../src/areas/tenancy/tenancy-rights.ts';
 import { createClient, type Client } from '../../src/client/client.ts';
@@ -44,7 +44,7 @@ export async function startTenancyTarget(): Promise<ApiTarget> {
   const rules = [...KIND_RULES, ...TREE_RULES, ...KUBERNETES_RULES];
   await installObjects(
     admin,
-    webhookConfigurations('tenantry', rules).map((object) => atUrl(object, server.port, plane.ca)),
+    webhookConfigurations(TREE_WEBHOOKS, rules).map((object) => atUrl(object, server.port, plane.ca)),
   );
   const controllers = startTenancyControllers(environment);
   return connectTarget({

@@ -28,7 +28,7 @@ function withTree(title: string, start: () => Promise<ApiTarget>, tests: (tree: 
       target = await start();
       // On the embedded engine nothing is done about trees before there is one.
       await tree().must(tree().createNamespace('first-tree'));
-      await tree().must(tree().configure('first-tree', {}));
+      await tree().until(async () => void (await tree().must(tree().configure('first-tree', {}))));
     }, 300_000);
     afterAll(() => target?.close(), 60_000);
     tests(tree);

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 export function row(what: string, value: string, bar: string): void {
   console.log(`${what.padEnd(64)}${value.padStart(22)}   bar ${bar}`);
 }
@@ -15,4 +17,11 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
 
 export function ms(value: number): string {
   return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+}
+
+/** Milliseconds of processor time that a process has had: what remains true on a busy machine. */
+export function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  const ticksPerSecond = 100;
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
 }

@@ -1,22 +1,30 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { openTenancy, startTenancyControllers } from '../../src/areas/tenancy/start-tenancy.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
 import { realClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { MetricsRegistry } from '../../src/lib/metrics.ts';
 import { installObjects } from '../../src/main/areas.ts';
 import { startControlPlane } from '../../test/cluster/control-plane.ts';
-import { ownCustomResourceDefinitions } from '../../test/support/custom-resource-definitions.ts';
 import { connect } from './engine-process.ts';
 import { ms, row, timed } from './figures.ts';
 import { changeBinding, growTrees, reaches, treeIsComplete } from './tree.ts';
 
 const DESCENDANTS = 1000;
 
+/** Those that the build made: this file does not run from where it is written. */
+function builtDefinitions(): KubeObject[] {
+  const folder = join('dist', 'crds');
+  return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as KubeObject);
+}
+
 /** The controllers in this process, the API server a real one. */
 export async function benchKubernetes(): Promise<void> {
   const plane = await startControlPlane();
   try {
     const client = await connect(plane.kubeconfig);
-    await installObjects(client, ownCustomResourceDefinitions());
+    await installObjects(client, builtDefinitions());
     const options = { client: await connect(plane.kubeconfig), clock: realClock, log: silentLog, metrics: new MetricsRegistry() };
     const environment = await openTenancy(options);
     const controllers = startTenancyControllers(environment);

@@ -2,13 +2,15 @@ import type { AdmissionReviewRequest } from '../../../runtime/admission/review.t
 
 export type UserInfo = AdmissionReviewRequest['userInfo'];
 
+export const OWN_CONTROLLERS = 'system:serviceaccounts:tenantry-system';
+
 /** Members decide what admission lets others decide; everybody else is judged. */
 const PLATFORM_GROUPS = new Set([
   'tenantry:platform',
   'system:masters',
   'system:nodes',
   'system:serviceaccounts:kube-system',
-  'system:serviceaccounts:tenantry-system',
+  OWN_CONTROLLERS,
 ]);
 
 /** Kubernetes' own components, where they have certificates instead of service accounts. */
@@ -20,7 +22,7 @@ export function isPlatform({ username = '', groups = [] }: UserInfo): boolean {
 
 /** The controllers of this area and those that run beside them: the rules of the tree are theirs to keep, not to obey. */
 export function isOwnController({ groups = [] }: UserInfo): boolean {
-  return groups.includes('system:serviceaccounts:tenantry-system');
+  return groups.includes(OWN_CONTROLLERS);
 }
 
 /** The namespace of a service account, by its user name. */

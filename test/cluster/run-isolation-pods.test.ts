@@ -11,8 +11,9 @@ import { createClient, type Client } from '../../src/client/client.ts';
 import { connectContext } from '../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../src/client/config/kubeconfig.ts';
-import { Pod } from '../../src/client/kinds.ts';
+import { Pod, Secret } from '../../src/client/kinds.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
+import { GitServer } from '../support/git-server.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { nodeTools } from './node-tools.ts';
 
@@ -223,6 +224,26 @@ describe('Runs of Pods that are processes of root', () => {
     const { status } = await instance.end(await instance.submit('strict', 'echo hi'));
     expect(status).toMatchObject({ phase: 'Failed', message: expect.stringContaining('isolation "process" cannot be given') });
     expect(findCondition(status?.conditions, 'Completed')?.reason).toBe('IsolationUnavailable');
+  });
+
+  it('come from repositories, which their Pod keeps', async () => {
+    await nodeTools('git');
+    const server = await GitServer.start((await instance.podOf('bash')).hostIP);
+    const commit = server.commit({ 'bin/check.sh': 'echo from the repository' });
+    await instance.client.resource(Secret, 'default').create({ metadata: { name: 'git' }, stringData: { 'ca.crt': server.ca } });
+    const { url: repoURL } = server;
+    const run = async (commitSHA?: string) => {
+      const source = { repoURL, commitSHA, credentialsSecretName: 'git' };
+      const spec = { runtime: 'bash', mode: { task: { entrypoint: 'bin/check.sh' } }, source };
+      return (await instance.end(await instance.runs.create({ metadata: { generateName: 'git-' }, spec }))).status;
+    };
+    try {
+      expect(await run()).toMatchObject({ phase: 'Succeeded', log: { text: 'from the repository\n' } });
+    } finally {
+      await server.stop();
+    }
+    expect(await run(commit)).toMatchObject({ phase: 'Succeeded', log: { text: 'from the repository\n' } });
+    expect(await run('v2')).toMatchObject({ phase: 'Failed', message: expect.stringMatching(/^prepare source: git clone: /) });
   });
 
   it('fail where limits were asked for that cannot be given', async () => {

@@ -26,20 +26,21 @@ export class GitServer {
     this.#server = createServer(certificate, (request, response) => this.#answer(request, response));
   }
 
-  static async start(): Promise<GitServer> {
+  static async start(address = '127.0.0.1'): Promise<GitServer> {
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-git-server-'));
-    const pki = await ensurePki(join(folder, 'pki'), { addresses: ['127.0.0.1'], clock: realClock });
+    const pki = await ensurePki(join(folder, 'pki'), { addresses: [address], clock: realClock });
     const certificate = { cert: pki.serving.certificatePem, key: pki.serving.keyPem };
     const server = new GitServer(folder, pki.authority.certificatePem, certificate);
     mkdirSync(server.#work);
     server.#git('init', '-q', '-b', 'main', '.');
     server.#git('config', 'uploadpack.allowAnySHA1InWant', 'true');
-    await new Promise<void>((resolve) => void server.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => void server.#server.listen(0, address, resolve));
     return server;
   }
 
   get url(): string {
-    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}/work/.git`;
+    const { address, port } = this.#server.address() as AddressInfo;
+    return `https://${address}:${port}/work/.git`;
   }
 
   /** @returns the new commit */

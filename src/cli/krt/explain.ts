@@ -13,7 +13,8 @@ function refusalText(error: StatusError, { namespace, server }: { server: string
     const { name, kind } = error.status.details ?? {};
     if (kind === 'namespaces') return `there is no namespace "${name}"; create it, or name another with -n`;
     if (!name)
-      return `"${server}" does not know Runs; install the custom resource definitions of kruntimes.io there, or name another cluster`;
+      return `"${server}" does not know such objects; install Tenantry's custom resource definitions there, or name another cluster`;
+    if (kind === 'tenants') return 'there is none of that name; `tenantry tenant list` shows what there is';
     const list = kind === 'runtimes' ? 'krt runtime list' : 'krt list';
     return `there is none in namespace "${namespace}"; \`${list} -A\` shows what there is`;
   }

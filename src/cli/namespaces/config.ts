@@ -38,7 +38,7 @@ export async function setResource(
     const group = flags.group ?? '';
     const others = (config.spec?.resources ?? []).filter((each) => each.resource !== resource || (each.group ?? '') !== group);
     const before = config.spec?.resources?.find((each) => !others.includes(each))?.mode ?? 'Ignore';
-    refuseSurprise(resource, before as PropagationMode, mode, flags.force === true);
+    refuseSurprise(resource, before, mode, flags.force === true);
     await configurations.update({ ...config, spec: { ...config.spec, resources: [...others, { group, resource, mode }] } });
   });
   session.out(`${resource} set to ${mode}\n`);

@@ -1,6 +1,7 @@
 import { HierarchyConfigurationKind, type HierarchyConfiguration } from '../../api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
 import { HIERARCHY_NAME, SUBNAMESPACE_OF } from '../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { Namespace } from '../../client/kinds.ts';
+import type { KubeObject } from '../../kube/object.ts';
 import { isStatusError } from '../../kube/status.ts';
 import { attempting } from '../krt/explain.ts';
 import type { Session } from '../krt/session.ts';
@@ -36,7 +37,17 @@ async function allRoots(session: Session, where: { server: string; namespace: st
 async function gather(session: Session, name: string, places: Map<string, TreePlace>): Promise<void> {
   if (places.has(name)) return;
   const { client } = session.cluster;
-  const [namespace, hierarchy] = await Promise.all([client.metadata(Namespace).get(name), hierarchyOf(session, name)]);
+  const isRoot = places.size === 0;
+  let seen: [KubeObject, HierarchyConfiguration | undefined];
+  try {
+    seen = await Promise.all([client.metadata(Namespace).get(name), hierarchyOf(session, name)]);
+  } catch (error) {
+    if (isRoot || !isStatusError(error, 'Forbidden')) throw error;
+    // A namespace of the platform within somebody's tree: its name is known, the rest is none of his business.
+    places.set(name, { name, children: [], isSub: false, notes: [], inCycle: false });
+    return;
+  }
+  const [namespace, hierarchy] = seen;
   const conditions = hierarchy?.status?.conditions ?? [];
   const children = hierarchy?.status?.children ?? [];
   places.set(name, {

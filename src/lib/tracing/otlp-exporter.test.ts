@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../clock-fake.ts';
 import { silentLog } from '../log.ts';
 import { MetricsRegistry } from '../metrics.ts';
-import { BATCH_SPANS, DELAY_MS, OtlpExporter, QUEUE_SPANS } from './otlp-exporter.ts';
+import { BATCH_SPANS, CLOSE_MS, DELAY_MS, OtlpExporter, QUEUE_SPANS } from './otlp-exporter.ts';
 import type { Span } from './span.ts';
 
 const SPAN: Span = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), name: 'work', start: 1_700_000_000_000.25, end: 1_700_000_000_001 };
@@ -133,5 +133,20 @@ describe('OtlpExporter', () => {
     await away.clock.advance(DELAY_MS);
     await away.exporter.close();
     expect(away.dropped('unreachable') + away.exported()).toBe(1);
+  });
+
+  it('does not wait long for a collector that does not answer', async () => {
+    const clock = new FakeClock();
+    const metrics = new MetricsRegistry();
+    let cut: ((error: Error) => void) | undefined;
+    const post = () => new Promise<never>((_resolve, reject) => (cut = reject));
+    const poster = { post, close: () => cut?.(new Error('closed')) };
+    const settings = { url: 'http://collector/v1/traces', headers: {}, resource: {} };
+    const exporter = new OtlpExporter({ ...settings, clock, log: silentLog, metrics, poster });
+    for (let i = 0; i < BATCH_SPANS + 7; i++) exporter.record(SPAN);
+    const closed = exporter.close();
+    await clock.advance(CLOSE_MS);
+    await closed;
+    expect(metrics.expose()).toContain(`tenantry_trace_spans_dropped_total{reason="unreachable"} ${BATCH_SPANS + 7}\n`);
   });
 });

@@ -22,6 +22,8 @@ export const BATCH_SPANS = 512;
 export const DELAY_MS = 1000;
 const RETRY = { initialMs: 1000, maxMs: 30_000, jitter: 0.2 };
 const TRIES = 5;
+/** Whoever stops does not wait longer for a collector that is slow. */
+export const CLOSE_MS = 3000;
 /** The collector is there and asks for patience, or somebody between us says that it is not there. */
 const TRY_AGAIN: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
@@ -38,6 +40,7 @@ export class OtlpExporter implements SpanSink {
   #sending: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #closing = false;
+  #hurried = false;
   #complained = false;
 
   constructor(options: ExporterOptions) {
@@ -56,13 +59,18 @@ export class OtlpExporter implements SpanSink {
     else this.#timer ??= this.#options.clock.setTimer(DELAY_MS, () => this.#begin());
   }
 
-  /** Sends what is there, with one try for each batch, and takes no more. */
+  /** Sends what is there, with one try for each batch and not for long, and takes no more. */
   async close(): Promise<void> {
     this.#closing = true;
     this.#wake?.();
+    this.#timer?.cancel();
+    const patience = this.#options.clock.setTimer(CLOSE_MS, () => {
+      this.#hurried = true;
+      this.#poster.close();
+    });
     await this.#sending;
     if (this.#queue.length > 0) await this.#sendAll();
-    this.#timer?.cancel();
+    patience.cancel();
     this.#poster.close();
   }
 
@@ -85,6 +93,7 @@ export class OtlpExporter implements SpanSink {
     const body = JSON.stringify(otlpRequest(this.#options.resource, spans));
     const backoff = new Backoff(RETRY);
     for (let tries = 1; ; tries++) {
+      if (this.#hurried) return this.#lose('unreachable', spans.length, 'the collector is slow');
       const outcome = await this.#post(body, spans.length);
       if (outcome !== 'again') return;
       if (tries >= TRIES || this.#closing) return this.#lose('unreachable', spans.length, 'the collector does not answer');

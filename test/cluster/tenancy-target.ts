@@ -22,10 +22,12 @@ import { startControllerManager } from './controller-manager.ts';
 
 const NAMESPACE = 'tenantry-system';
 
-/** A real kube-apiserver with our controllers and our admission beside it, as on somebody's cluster. */
-export async function startTenancyTarget(): Promise<ApiTarget> {
+const CONTROLLERS = ['namespace', 'garbage-collector', 'resourcequota', 'serviceaccount'];
+
+/** A real kube-apiserver with our controllers and our admission beside it, as on somebody's cluster; with more of its controllers if named. */
+export async function startTenancyTarget(more: string[] = []): Promise<ApiTarget> {
   const plane = await startControlPlane();
-  const endManager = await startControllerManager(plane, ['namespace', 'garbage-collector', 'resourcequota', 'serviceaccount']);
+  const endManager = await startControllerManager(plane, [...CONTROLLERS, ...more]);
   const admin = createClient(await connectContext(resolveContext(await loadKubeconfig({ path: plane.kubeconfig }))));
   await admin.resource(Namespace).create({ metadata: { name: NAMESPACE } });
   await installObjects(admin, [...ownCustomResourceDefinitions(), ...tenancyRights()]);

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { vi } from 'vitest';
 import { SubnamespaceAnchorKind } from '../../../src/api/hnc.x-k8s.io/v1alpha2/subnamespace-anchor.ts';
 import { TenantKind, type Tenant } from '../../../src/api/tenantry.dev/v1alpha1/tenant.ts';
@@ -8,40 +5,31 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { connectContext } from '../../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../../src/client/config/kubeconfig.ts';
-import { Deployment, Namespace, Node, Pod } from '../../../src/client/kinds.ts';
+import { Deployment, Namespace, Node, Pod, ServiceAccount } from '../../../src/client/kinds.ts';
 import { isConditionTrue } from '../../../src/kube/conditions.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { isStatusError } from '../../../src/kube/status.ts';
-import { silentLog } from '../../../src/lib/log.ts';
-import { startEngine, type Engine } from '../../../src/main/engine.ts';
-import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
+import type { ApiTarget } from '../../support/api-target.ts';
 
-/** An engine with its areas, seen by an administrator and by whomever he acts as. */
+/** A server with our areas, seen by an administrator and by whomever he acts as. */
 export class TenantWorld {
   readonly client: Client;
-  readonly engine: Engine;
-  readonly #data: string;
-  readonly #path: string;
+  readonly #target: ApiTarget;
   readonly #clients: Client[] = [];
 
-  private constructor(engine: Engine, data: string, client: Client) {
-    this.engine = engine;
-    this.#data = data;
+  private constructor(target: ApiTarget, client: Client) {
+    this.#target = target;
     this.client = client;
-    this.#path = engine.kubeconfig;
   }
 
-  static async start(): Promise<TenantWorld> {
-    const data = mkdtempSync(join(tmpdir(), 'tenantry-tenants-'));
-    const options = { address: '127.0.0.1', port: 0, fallBackToFreePort: false, version: '0.0.0-test', log: silentLog };
-    const engine = await startEngine({ ...options, data, areas: ownCustomResourceDefinitions });
-    const context = resolveContext(await loadKubeconfig({ path: engine.kubeconfig }));
-    return new TenantWorld(engine, data, createClient(await connectContext(context)));
+  static async over(target: ApiTarget): Promise<TenantWorld> {
+    const context = resolveContext(await loadKubeconfig({ path: target.kubeconfig }));
+    return new TenantWorld(target, createClient(await connectContext(context)));
   }
 
   /** The same API, as somebody else. */
   async as(user: string): Promise<Client> {
-    const context = resolveContext(await loadKubeconfig({ path: this.#path }));
+    const context = resolveContext(await loadKubeconfig({ path: this.#target.kubeconfig }));
     const client = createClient(await connectContext(context), { headers: { 'Impersonate-User': user } });
     this.#clients.push(client);
     return client;
@@ -49,6 +37,7 @@ export class TenantWorld {
 
   async tenant(name: string, spec: Tenant['spec'] = {}): Promise<Tenant> {
     await this.client.resource(TenantKind).create({ metadata: { name }, spec });
+    await this.#account(name);
     return this.ready(name);
   }
 
@@ -90,6 +79,12 @@ export class TenantWorld {
     await this.eventually(
       async () => (await this.find(() => this.client.resource(Namespace).get(name)))?.metadata.labels?.['tenantry.dev/tenant'],
     );
+    await this.#account(name);
+  }
+
+  /** Without it no Pod can be made. */
+  async #account(namespace: string): Promise<void> {
+    await this.eventually(() => this.find(() => this.client.resource(ServiceAccount, namespace).get('default')));
   }
 
   async find<T>(get: () => Promise<T>): Promise<T | undefined> {
@@ -153,7 +148,6 @@ export class TenantWorld {
   async stop(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.close()));
     await this.client.close();
-    await this.engine.stop();
-    rmSync(this.#data, { recursive: true, force: true });
+    await this.#target.close();
   }
 }

@@ -35,6 +35,14 @@ describe('runRequest', () => {
     expect(await request(flags)).toMatchObject(expected);
   });
 
+  it('is a part of the trace that we are a part of', async () => {
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const within = (TRACEPARENT?: string) => runRequest(['x'], {}, { ...sources, env: { TRACEPARENT } });
+    expect((await within(traceparent)).annotations).toEqual({ traceparent });
+    expect((await within('nonsense')).annotations).toBeUndefined();
+    expect((await within()).annotations).toBeUndefined();
+  });
+
   it.each<[string, RunFlags, string]>([
     ['a script that is not there', { file: 'nosuch' }, 'Cannot read the script "nosuch"'],
     ['a script that is too long', { file: 'long' }, 'a Run carries 262144; use --repo-url'],

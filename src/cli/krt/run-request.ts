@@ -1,3 +1,5 @@
+import { TRACEPARENT_ANNOTATION, TRACEPARENT_VARIABLE } from '../../api/kruntimes.io/v1alpha1/names.ts';
+import { parseTraceparent } from '../../lib/tracing/trace-context.ts';
 import type { EnvSource, RunRequest } from '../../sdk/runs-api.ts';
 import { parseGoDuration } from '../../kube/go-duration.ts';
 
@@ -56,7 +58,14 @@ export async function runRequest(args: string[], flags: RunFlags, sources: FlagS
     requests: optional(pairs(flags.request, '--request')),
     name: flags.name,
     labels: optional(pairs(flags.label, '--label')),
+    annotations: traceOf(sources.env),
   };
+}
+
+/** Whoever is traced and starts us says so in the environment: the Run is a part of that. */
+function traceOf(env: FlagSources['env']): Record<string, string> | undefined {
+  const said = env[TRACEPARENT_VARIABLE];
+  return said !== undefined && parseTraceparent(said) !== undefined ? { [TRACEPARENT_ANNOTATION]: said } : undefined;
 }
 
 async function scriptOf(file: string, { read }: FlagSources): Promise<string> {

@@ -27,3 +27,6 @@ export const DEFAULT_RUNS_CAPACITY = 2;
 
 export const OUTPUTS_VARIABLE = 'KRUNTIME_OUTPUTS';
 export const ARTIFACTS_VARIABLE = 'KRUNTIME_ARTIFACTS_DIR';
+/** On a Run: the trace that it is a part of, by whoever created it; and in the environment of its program. */
+export const TRACEPARENT_ANNOTATION = 'traceparent';
+export const TRACEPARENT_VARIABLE = 'TRACEPARENT';

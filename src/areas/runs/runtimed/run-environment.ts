@@ -1,4 +1,4 @@
-import { TRACEPARENT_VARIABLE } from '../tracing/run-trace.ts';
+import { TRACEPARENT_VARIABLE } from '../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { EnvVar, Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 
 /** How values that are kept elsewhere are read: the data of an object, or undefined when there is none. */

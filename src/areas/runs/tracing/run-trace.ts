@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
+import { TRACEPARENT_ANNOTATION } from '../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RunCondition } from '../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import { attemptOf, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import { findCondition } from '../../../kube/conditions.ts';
 import type { Attributes } from '../../../lib/tracing/span.ts';
 import { formatTraceparent, parseTraceparent } from '../../../lib/tracing/trace-context.ts';
-
-/** On a Run: the trace that it is a part of, by whoever created it. */
-export const TRACEPARENT_ANNOTATION = 'traceparent';
-/** In the environment of its program. */
-export const TRACEPARENT_VARIABLE = 'TRACEPARENT';
 
 /** Where the spans of a Run belong. Derived from the Run alone, so that all who work on it agree without a word. */
 export interface RunTrace {

@@ -146,8 +146,8 @@ export class StagedStore implements Store {
   }
 
   async #commitAll(): Promise<void> {
-    // Everything written in this turn of the event loop shares the first commit.
-    await Promise.resolve();
+    // Everything written in this turn of the event loop shares the first commit: what other sockets had to say in it too.
+    await new Promise((resolve) => setImmediate(resolve));
     while (this.#queue.length + this.#tasks.length > 0) {
       const task = this.#tasks.shift();
       if (task) await task();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { ApiTarget } from '../../support/api-target.ts';
+import { objectsSuite } from './objects.suite.ts';
 import { tenantBoundsSuite } from './tenant-bounds.suite.ts';
 import { treeLifeSuite } from './tree-life.suite.ts';
 import { treeRefusalsSuite } from './tree-refusals.suite.ts';
@@ -17,6 +18,7 @@ export function treeConformance(name: string, start: () => Promise<ApiTarget>): 
   withTree(`trees of namespaces on ${name}`, start, (tree) => {
     describe('life', () => treeLifeSuite(tree));
     describe('refusals', () => treeRefusalsSuite(tree));
+    describe('objects', () => objectsSuite(tree));
   });
 }
 

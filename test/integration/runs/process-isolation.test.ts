@@ -73,8 +73,9 @@ describe('RunFolders', () => {
   it('gives back what a server before it had taken', async () => {
     mkdirSync(join(workspace, 'run'), { recursive: true });
     await folders.open();
-    const slot = folders.make(1);
+    const slot = folders.make();
     await folders.take('run', slot, undefined);
+    await folders.close();
     expect(existsSync(join(workspace, 'run'))).toBe(false);
     await new RunFolders(workspace, false).open();
     expect(existsSync(join(workspace, 'run'))).toBe(true);
@@ -83,11 +84,12 @@ describe('RunFolders', () => {
 
   it('leaves a folder alone that was made for the next attempt', async () => {
     mkdirSync(join(workspace, 'again'));
-    const slot = folders.make(7);
+    const slot = folders.make();
     await folders.take('again', slot, undefined);
     mkdirSync(join(workspace, 'again'));
     writeFileSync(join(workspace, 'again/script'), 'new');
     await folders.giveBack('again', slot);
+    await folders.close();
     expect(readdirSync(join(workspace, 'again'))).toEqual(['script']);
     expect(existsSync(slot)).toBe(false);
   });
@@ -101,7 +103,7 @@ describe('RunFolders', () => {
   ])('the folder of %s', (workingDir, name) => expect(folders.nameOf(workingDir)).toBe(name));
 
   it('takes no link for a folder', async () => {
-    const slot = folders.make(2);
+    const slot = folders.make();
     symlinkSync('/etc', join(workspace, 'link'));
     await expect(folders.take('link', slot, undefined)).rejects.toThrow('it is not a folder');
   });

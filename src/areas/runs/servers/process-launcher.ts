@@ -104,7 +104,7 @@ class ProcessLauncher implements Launcher {
   async probe(): Promise<string | undefined> {
     const number = this.#next++;
     const { folders, cgroups } = this.#means;
-    const slotFolder = folders.make(number);
+    const slotFolder = folders.make();
     const filter = this.#openFilter();
     const cgroup = cgroups?.take();
     try {
@@ -157,6 +157,7 @@ class ProcessLauncher implements Launcher {
         this.#drop(worker);
       }),
     );
+    await this.#means.folders.close();
     await this.#means.cgroups?.close();
   }
 
@@ -189,7 +190,7 @@ class ProcessLauncher implements Launcher {
 
   #start(program: string[], network: boolean, gated: boolean): Worker {
     const number = this.#next++;
-    const slotFolder = this.#means.folders.make(number);
+    const slotFolder = this.#means.folders.make();
     const cgroup = this.#means.cgroups?.take();
     const plan = this.#plan(number, slotFolder, cgroup, network);
     const argv = sandboxCommand(plan, program, gated);

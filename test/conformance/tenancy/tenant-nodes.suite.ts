@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TenantKind } from '../../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import { DaemonSet, Namespace, Node, Pod, PodDisruptionBudget } from '../../../src/client/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../src/kube/conditions.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
@@ -136,6 +137,16 @@ export function tenantNodesSuite(start: () => Promise<ApiTarget>): void {
       expect(pods).toHaveLength(3);
       const daemons = await world.client.resource(DaemonSet, 'acme').get('agent');
       expect(daemons.spec?.template.spec?.nodeSelector ?? {}).toEqual({});
+    });
+
+    it('gives the nodes of a deleted tenant back', async () => {
+      await world.tenant('brief', { isolation: 'DedicatedNodes', nodePool: { names: ['own-2'] } });
+      expect((await world.get('brief')).status?.nodes).toEqual(['own-2']);
+      await world.client.resource(TenantKind).delete('brief');
+      await world.eventually(async () => (await world.find(() => world.get('brief'))) === undefined);
+      const { metadata, spec } = await world.client.resource(Node).get('own-2');
+      expect(metadata.labels).not.toHaveProperty('tenantry.dev/tenant');
+      expect(spec?.taints ?? []).toEqual([]);
     });
   });
 }

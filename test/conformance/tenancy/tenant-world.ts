@@ -5,8 +5,9 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { connectContext } from '../../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../../src/client/config/kubeconfig.ts';
-import { Deployment, Namespace, Node, Pod, ServiceAccount } from '../../../src/client/kinds.ts';
+import { CustomResourceDefinition, Deployment, Namespace, Node, Pod, ServiceAccount } from '../../../src/client/kinds.ts';
 import { isConditionTrue } from '../../../src/kube/conditions.ts';
+import type { Kind } from '../../../src/kube/kind.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { isStatusError } from '../../../src/kube/status.ts';
 import type { ApiTarget } from '../../support/api-target.ts';
@@ -71,6 +72,17 @@ export class TenantWorld {
 
   eventually<T>(met: () => Promise<T | undefined | false>): Promise<T> {
     return vi.waitUntil(met, { timeout: 45_000, interval: 25 });
+  }
+
+  /** A kind that this cluster does not have otherwise, with any fields. */
+  async definition({ group, version, kind, plural, namespaced }: Kind): Promise<void> {
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    const names = { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` };
+    const versions = [{ name: version, served: true, storage: true, schema }];
+    const spec = { group, scope: namespaced ? 'Namespaced' : 'Cluster', names, versions };
+    await this.client.resource(CustomResourceDefinition).create({ metadata: { name: `${plural}.${group}` }, spec });
+    const path = `/apis/${group}/${version}/${plural}`;
+    await this.eventually(() => this.find(() => this.client.request({ method: 'GET', path })));
   }
 
   /** A namespace below another, by its anchor. */

@@ -15,8 +15,13 @@ import {
   Pod,
   RoleBinding,
 } from '../../../src/client/kinds.ts';
+import { CiliumClusterwideNetworkPolicy } from '../../../src/areas/tenancy/tenant/model/cilium-policy.ts';
+import { findCondition } from '../../../src/kube/conditions.ts';
+import type { Kind } from '../../../src/kube/kind.ts';
 import type { ApiTarget } from '../../support/api-target.ts';
 import { TenantWorld } from './tenant-world.ts';
+
+const SCALED: Kind = { group: 'keda.sh', version: 'v1alpha1', kind: 'ScaledObject', plural: 'scaledobjects', namespaced: true };
 
 /** A Tenant, what it gives its owners and keeps from them, suspended and deleted. */
 export function tenantSuite(start: () => Promise<ApiTarget>): void {
@@ -98,6 +103,14 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
       });
       await world.eventually(() => world.find(() => world.client.resource(RoleBinding, 'acme').get('tenantry:owners')));
       await world.eventually(async () => ((await world.client.resource(LimitRange, 'acme').get('tenant')).spec?.limits ?? []).length === 1);
+    });
+
+    it('has a boundary for Cilium as well, where that is', async () => {
+      await world.definition(CiliumClusterwideNetworkPolicy);
+      const policy = await world.eventually(() =>
+        world.find(() => world.client.resource(CiliumClusterwideNetworkPolicy).get('tenantry-acme')),
+      );
+      expect(policy['spec'].endpointSelector.matchExpressions[0].key).toContain('acme.tree.hnc.x-k8s.io/depth');
     });
 
     it.each([
@@ -239,6 +252,22 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
       expect(await world.find(() => world.client.resource(Namespace).get('going'))).toBeUndefined();
     });
 
+    it('goes in order: what needs its controllers first, everything else waits', async () => {
+      await world.definition(SCALED);
+      await world.tenant('ordered', { owners: [{ kind: 'User', name: 'alice' }] });
+      const scaled = world.client.resource(SCALED, 'ordered');
+      await scaled.create({ metadata: { name: 'web', finalizers: ['finalizer.keda.sh'] } });
+      await world.client.resource(TenantKind).delete('ordered');
+      const held = await world.until('ordered', ({ status }) => findCondition(status?.conditions, 'HooksRun')?.status === 'False');
+      expect(findCondition(held.status?.conditions, 'HooksRun')?.message).toBe('waits for scaledobjects ordered/web');
+      expect((await scaled.get('web')).metadata.deletionTimestamp).toBeDefined();
+      for (const name of ['ordered', 'ordered--sys'])
+        expect((await world.client.resource(Namespace).get(name)).metadata.deletionTimestamp).toBeUndefined();
+      expect(await world.find(() => world.client.resource(RoleBinding, 'ordered').get('tenantry:owners'))).toBeUndefined();
+      await scaled.patch('web', { type: 'merge', patch: { metadata: { finalizers: null } } });
+      await world.eventually(async () => (await world.find(() => world.get('ordered'))) === undefined);
+    });
+
     it('leaves nothing behind', async () => {
       await world.client.resource(TenantKind).delete('acme');
       await world.eventually(async () => (await world.find(() => world.get('acme'))) === undefined);
@@ -246,6 +275,7 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
         .map(({ metadata }) => metadata.name!)
         .filter((name) => name.startsWith('acme'));
       expect(left).toEqual([]);
+      expect(await world.find(() => world.client.resource(CiliumClusterwideNetworkPolicy).get('tenantry-acme'))).toBeUndefined();
       for (const kind of [ClusterRole, ClusterRoleBinding])
         expect(await world.find(() => world.client.resource<never>(kind as never).get('tenantry:tenant:acme'))).toBeUndefined();
     });

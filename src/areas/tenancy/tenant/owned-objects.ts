@@ -11,6 +11,7 @@ import type { Informer } from '../../../runtime/informer/informer.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { inParallel } from './in-parallel.ts';
+import { untilSynced } from './until-synced.ts';
 
 export const FIELD_MANAGER = 'tenantry-tenancy';
 
@@ -56,7 +57,7 @@ export class OwnedObjects {
 
   /** Makes the tenant's objects of the kind these, and no others. */
   async keep(kind: Kind, tenant: string, wanted: readonly KubeObject[]): Promise<void> {
-    await this.#follow(kind).whenSynced();
+    await untilSynced(this.#follow(kind), this.#client.clock);
     const existing = new Map(this.of(kind, tenant).map((object) => [keyOf(object), object]));
     const keys = new Set(wanted.map(keyOf));
     await inParallel(

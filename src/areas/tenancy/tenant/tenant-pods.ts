@@ -13,6 +13,7 @@ import type { Eviction } from './model/next-eviction.ts';
 import { pinned, unpinned } from './model/pin.ts';
 import type { TenantNamespaces } from './tenant-namespaces.ts';
 import type { TenantWorkloads } from './tenant-workloads.ts';
+import { untilSynced } from './until-synced.ts';
 
 /** The Pods of the cluster, followed from the first tenant on that wants nodes of its own. */
 export class TenantPods implements MovePorts {
@@ -118,8 +119,7 @@ export class TenantPods implements MovePorts {
       this.#pods.addIndex('node', ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []));
       this.#onFollow(this.#pods);
     }
-    await this.#pods.whenSynced();
-    return this.#pods;
+    return untilSynced(this.#pods, this.#environment.clock);
   }
 }
 

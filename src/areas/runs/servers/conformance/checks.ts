@@ -184,6 +184,20 @@ export const CHECKS: readonly Check[] = [
     expect(seen !== undefined, 'it is not implemented');
     equal('stdout from byte 2 on', seen!.stdout, 't\n');
   }),
+  should('Attach carries many executions over one stream', 'without it each Run takes three calls', async (bench) => {
+    const [one, other, refused] = [bench.next(), bench.next(), bench.next()];
+    const seen = await bench.peer.attach([
+      { ...one, args: bench.programs.hello },
+      { ...refused, args: bench.programs.hello, isolation: 'of-another-world' },
+      { ...other, args: bench.programs.greets, env: { GREETING: 'other' } },
+    ]);
+    expect(seen !== undefined, 'it is not implemented');
+    const [first, second] = [seen!.get(one.id)!, seen!.get(other.id)!];
+    expect(first.started && second.started, 'a start was not answered');
+    equal('the outputs', [first.stdout, first.stderr, second.stdout].join('|'), 'out\n|err\n|other');
+    state(first.end!, ExecutionState.SUCCEEDED);
+    equal('the code of what cannot be started', String(seen!.get(refused.id)!.refused), 'FAILED_PRECONDITION');
+  }),
   should(
     'an isolation that the server does not have is refused',
     'FAILED_PRECONDITION (field 101): never less than was asked for',

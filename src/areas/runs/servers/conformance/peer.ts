@@ -1,5 +1,13 @@
-import { credentials, makeClientConstructor, Metadata, status, type Client, type ServiceError } from '@grpc/grpc-js';
-import { ExecutionState, Runtime, type StatusResponse, type WatchEvent } from '../../protocol/generated/executor_pb.js';
+import {
+  credentials,
+  makeClientConstructor,
+  Metadata,
+  status,
+  type Client,
+  type ClientDuplexStream,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { ExecutionState, Runtime, type AttachEvent, type StatusResponse, type WatchEvent } from '../../protocol/generated/executor_pb.js';
 import { grpcService } from '../../protocol/grpc-service.ts';
 import { KEY_HEADER } from '../../protocol/runtime-key.ts';
 
@@ -12,6 +20,8 @@ export interface Peer {
   codeOf(method: string, request: object): Promise<StatusCode>;
   /** Everything that a watch tells; undefined where the server has no watches. */
   watch(id: string, offsets?: { stdout: number }): Promise<Watched | undefined>;
+  /** What is told of each execution, all of them started over one stream; undefined where the server has no such thing. */
+  attach(requests: AttachedRequest[]): Promise<Map<string, Attached> | undefined>;
   /** Asks until the execution is over. */
   end(id: string, patienceMs?: number): Promise<StatusResponse>;
   close(): void;
@@ -22,6 +32,14 @@ export interface Watched {
   stderr: string;
   chunks: number;
   end?: StatusResponse;
+}
+
+type AttachedRequest = { id: string } & Record<string, unknown>;
+
+export interface Attached extends Watched {
+  started: boolean;
+  /** The code that it was refused with. */
+  refused?: StatusCode;
 }
 
 const Stub = makeClientConstructor(grpcService(Runtime), 'Runtime');
@@ -60,6 +78,14 @@ export function connectPeer(address: string, key: string | undefined): Peer {
         throw error;
       }
     },
+    async attach(requests) {
+      try {
+        return await readAttached(client['attach'](headers(), { deadline: Date.now() + CALL_MS }), requests);
+      } catch (error) {
+        if (codeName(error) === 'UNIMPLEMENTED') return undefined;
+        throw error;
+      }
+    },
     async end(id, patienceMs = CALL_MS) {
       const until = performance.now() + patienceMs;
       for (;;) {
@@ -82,8 +108,12 @@ export function stateName(state: ExecutionState): string {
 }
 
 export function codeName(error: unknown): StatusCode {
-  const { code } = error as ServiceError;
-  return (Object.keys(status) as StatusCode[]).find((name) => status[name] === code) ?? 'UNKNOWN';
+  return nameOf((error as ServiceError).code);
+}
+
+function nameOf(code: number): StatusCode {
+  const codes: Record<string, string | number> = status;
+  return (Object.keys(codes) as StatusCode[]).find((name) => codes[name] === code) ?? 'UNKNOWN';
 }
 
 async function readWatch(stream: AsyncIterable<WatchEvent>): Promise<Watched> {
@@ -95,4 +125,21 @@ async function readWatch(stream: AsyncIterable<WatchEvent>): Promise<Watched> {
     result[event.value.stream as 'stdout'] += Buffer.from(event.value.data).toString();
   }
   return result;
+}
+
+async function readAttached(stream: ClientDuplexStream<object, AttachEvent>, requests: AttachedRequest[]): Promise<Map<string, Attached>> {
+  const found = new Map(requests.map(({ id }): [string, Attached] => [id, { stdout: '', stderr: '', chunks: 0, started: false }]));
+  for (const value of requests) stream.write({ request: { case: 'execute', value } });
+  let left = requests.length;
+  for await (const { id, event } of stream as AsyncIterable<AttachEvent>) {
+    const one = found.get(id);
+    if (one === undefined) throw new Error(`an event is about "${id}", which nobody asked for`);
+    if (event.case === 'started') one.started = true;
+    if (event.case === 'output') one[event.value.stream as 'stdout'] += Buffer.from(event.value.data).toString();
+    if (event.case === 'end') one.end = event.value;
+    if (event.case === 'refused') one.refused = nameOf(event.value.code);
+    if ((event.case === 'end' || event.case === 'refused') && --left === 0) break;
+  }
+  stream.end();
+  return found;
 }

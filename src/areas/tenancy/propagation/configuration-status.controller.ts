@@ -12,7 +12,9 @@ import {
   resourceStatus,
   timedConditions,
   type ConfigurationStatus,
+  type TypeCounts,
 } from './model/configuration-status.ts';
+import type { ConfiguredType } from './model/configured-types.ts';
 import type { LiveType } from './live-type.ts';
 
 /** Counts change with every copy; they are written together. */
@@ -23,11 +25,10 @@ const NAMESPACES_PER_TURN = 200;
 export function configurationStatusController(environment: TenancyEnvironment): { start(): void; stop(): Promise<void> } {
   const { client, clock, log, metrics, informers, forest, types } = environment;
   const configurations = informers.get(HncConfigurationKind);
-  const controller = new Controller({ name: 'hnc-configuration', clock, log, metrics, reconcile: (_key, { signal }) => reconcile(signal) });
+  const controller = new Controller({ name: 'hnc-configuration', clock, log, metrics, reconcile });
   const soon = (): void => controller.queue.addAfter(CONFIG_NAME, GATHER_MS);
 
-  async function reconcile(signal: AbortSignal): Promise<void> {
-    await types.whenSynced(signal);
+  async function reconcile(): Promise<void> {
     const affected = await namespacesWithConditions();
     const existing = configurations.get(CONFIG_NAME);
     const status = statusNow(existing?.status, affected);
@@ -41,14 +42,21 @@ export function configurationStatusController(environment: TenancyEnvironment): 
     before: ConfigurationStatus | undefined,
     affected: { name: string; conditions: readonly TreeCondition[] }[],
   ): ConfigurationStatus {
-    const reaches = (namespace: string): boolean => forest.get(namespace)?.isManaged ?? false;
-    const resources = types.configured.map((type) => resourceStatus(type, types.find(type.kind.group, type.kind.plural)?.counts(reaches)));
+    const resources = types.configured.map((type) => resourceStatus(type, countsOf(type, before)));
     const conditions = timedConditions(
       [...badConfiguration(types.entries), ...namespaceConditions(affected)],
       before?.conditions,
       new Date(clock.now()),
     );
     return conditions.length > 0 ? { resources, conditions } : { resources };
+  }
+
+  /** Until everything that exists is known, what was known before. */
+  function countsOf(type: ConfiguredType, before: ConfigurationStatus | undefined): TypeCounts | undefined {
+    const live = types.find(type.kind.group, type.kind.plural);
+    if (live?.informer.synced) return live.counts((namespace) => forest.get(namespace)?.isManaged ?? false);
+    const known = before?.resources?.find(({ group, resource }) => group === type.group && resource === type.resource);
+    return { copies: known?.numPropagatedObjects ?? 0, sources: known?.numSourceObjects ?? 0 };
   }
 
   async function namespacesWithConditions() {
@@ -63,7 +71,12 @@ export function configurationStatusController(environment: TenancyEnvironment): 
   }
 
   const stops: (() => void)[] = [];
-  const follow = (type: LiveType): void => void stops.push(type.informer.onChange(soon));
+  function follow({ informer }: LiveType): void {
+    const stop = new AbortController();
+    stops.push(informer.onChange(soon), () => stop.abort());
+    informer.whenSynced(stop.signal).then(soon, () => {});
+  }
+
   return {
     start() {
       for (const type of types.live()) follow(type);

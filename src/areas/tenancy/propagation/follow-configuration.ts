@@ -1,21 +1,26 @@
 import { HncConfigurationKind } from '../../../api/hnc.x-k8s.io/v1alpha2/hnc-configuration.ts';
 import { CONFIG_NAME } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { CustomResourceDefinition } from '../../../client/kinds.ts';
+import { timeoutSignal } from '../../../lib/abort.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import { Controller, type ReconcileResult } from '../../../runtime/controller.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import type { TenancyStart } from '../tenancy-environment.ts';
-import { findIn, resolveEntries, type FindResource, type ResourceEntry } from './model/configured-types.ts';
+import { ENFORCED_TYPES, findIn, resolveEntries, type FindResource, type ResourceEntry } from './model/configured-types.ts';
 import { PropagatedTypes } from './propagated-types.ts';
 
 /** Discovery cannot be watched, and lags behind the definitions that can be. */
 const LOOK_AGAIN_MS = 2000;
+
+/** A type that cannot be read, because its own webhook is broken for example, must not keep everything else from starting. */
+const PATIENCE_MS = 5000;
 
 export interface FollowedConfiguration {
   types: PropagatedTypes;
   stop(): Promise<void>;
 }
 
-/** The types that are propagated, as the stored configuration says; resolves when all their objects are known. */
+/** The types that are propagated, as the stored configuration says; resolves when their objects are known. */
 export async function followConfiguration(options: TenancyStart & { informers: SharedInformers }): Promise<FollowedConfiguration> {
   const { client, clock, log, metrics, informers } = options;
   const types = new PropagatedTypes({ client, log });
@@ -56,7 +61,7 @@ export async function followConfiguration(options: TenancyStart & { informers: S
   controller.queue.add(CONFIG_NAME);
   controller.start();
   await first;
-  await types.whenSynced();
+  await knownOrLate(types, clock);
   return {
     types,
     async stop() {
@@ -64,4 +69,16 @@ export async function followConfiguration(options: TenancyStart & { informers: S
       await types.stop();
     },
   };
+}
+
+async function knownOrLate(types: PropagatedTypes, clock: Clock): Promise<void> {
+  await Promise.all(ENFORCED_TYPES.map(({ kind }) => types.find(kind.group, kind.plural)!.informer.whenSynced()));
+  const patience = timeoutSignal(clock, PATIENCE_MS);
+  try {
+    await types.whenSynced(patience.signal);
+  } catch (error) {
+    if (!patience.signal.aborted) throw error;
+  } finally {
+    patience.dispose();
+  }
 }

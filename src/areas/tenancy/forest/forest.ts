@@ -192,28 +192,55 @@ function reachesBeyond(node: TreeNode | undefined, after: NamespaceFacts | undef
   return before.labels[TENANT_LABEL] !== after.labels[TENANT_LABEL] && (!node.parent || haltingCondition(node) !== undefined);
 }
 
+/** Most readers want one or two of its fields; what has to be computed is computed for those who ask. */
 function viewOf(node: TreeNode, settings: TreeSettings, frozen: boolean): TreeNamespace {
   const { name, isManaged, hierarchy } = node;
   const facts = node.facts!;
-  const tenant = tenantOf(node);
+  const tenant = once(() => tenantOf(node));
+  const children = once(() =>
+    Array.from(node.children)
+      .filter(exists)
+      .map((child) => child.name)
+      .sort(),
+  );
+  const anchors = once(() => new Set(node.anchors.keys()));
+  const conditions = once(() => (frozen ? (isManaged ? [FROZEN] : []) : conditionsOf(node, settings)));
+  const labels = once(() => (frozen ? facts.labels : labelsOf(node, settings)));
+  const annotations = once(() => (frozen ? facts.annotations : annotationsOf(node, settings)));
   return {
     name,
     uid: facts.uid,
     parent: node.parent?.name,
-    children: Array.from(node.children)
-      .filter(exists)
-      .map((child) => child.name)
-      .sort(),
-    anchors: new Set(node.anchors.keys()),
     isManaged,
     isSub: subnamespaceOf(node) !== undefined,
     externalManager: externalManagerOf(node),
     terminating: facts.terminating,
     allowCascadingDeletion: hierarchy?.allowCascadingDeletion ?? false,
-    conditions: frozen ? (isManaged ? [FROZEN] : []) : conditionsOf(node, settings),
-    labels: frozen ? facts.labels : labelsOf(node, settings),
-    annotations: frozen ? facts.annotations : annotationsOf(node, settings),
-    tenant,
-    role: tenant === undefined ? undefined : facts.labels[ROLE_LABEL],
+    get children() {
+      return children();
+    },
+    get anchors() {
+      return anchors();
+    },
+    get conditions() {
+      return conditions();
+    },
+    get labels() {
+      return labels();
+    },
+    get annotations() {
+      return annotations();
+    },
+    get tenant() {
+      return tenant();
+    },
+    get role() {
+      return tenant() === undefined ? undefined : facts.labels[ROLE_LABEL];
+    },
   };
+}
+
+function once<T>(compute: () => T): () => T {
+  let result: { value: T } | undefined;
+  return () => (result ??= { value: compute() }).value;
 }

@@ -1,5 +1,5 @@
 import type { TreeCondition } from './tree-namespace.ts';
-import { cycleOf, exists, managedEntries, subnamespaceOf, type TreeNode } from './tree-node.ts';
+import { cycleOf, exists, isHaltedItself, managedEntries, subnamespaceOf, type TreeNode, wayUp } from './tree-node.ts';
 import { isManagedKey, type TreeSettings } from './tree-settings.ts';
 
 export const ACTIVITIES_HALTED = 'ActivitiesHalted';
@@ -26,12 +26,8 @@ export function haltingCondition(node: TreeNode): TreeCondition | undefined {
 
 /** The nearest namespace, this one or above, that has a halting condition. */
 export function haltedRoot(node: TreeNode): TreeNode | undefined {
-  const seen = new Set<TreeNode>();
-  for (let at: TreeNode | undefined = node; at && !seen.has(at); at = at.parent) {
-    if (haltingCondition(at)) return at;
-    seen.add(at);
-  }
-  return undefined;
+  const way = wayUp(node);
+  return way.path.find((at) => isHaltedItself(at, way));
 }
 
 /** All conditions, as the HierarchyConfiguration shows them. */

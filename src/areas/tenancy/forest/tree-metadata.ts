@@ -1,7 +1,6 @@
 import { INCLUDED_LABEL, TREE_LABEL_SUFFIX, treeLabel } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
-import { haltingCondition } from './tree-conditions.ts';
-import { externalManagerOf, managedEntries, type TreeNode } from './tree-node.ts';
+import { externalManagerOf, isHaltedItself, managedEntries, type TreeNode, wayUp } from './tree-node.ts';
 import { isManagedKey, type TreeSettings } from './tree-settings.ts';
 
 type Entries = Record<string, string>;
@@ -43,19 +42,17 @@ export function annotationsOf(node: TreeNode, settings: TreeSettings): Entries {
 export function tenantOf(node: TreeNode): string | undefined {
   if (!node.isManaged) return undefined;
   if (node.facts?.terminating) return node.facts.labels[TENANT_LABEL];
-  let top = node;
-  for (const at of path(node)) top = at;
+  const top = path(node).at(-1)!;
   const label = top.facts?.labels[TENANT_LABEL];
   if (top.parent || top.facts?.terminating) return label;
   return label === top.name ? label : undefined;
 }
 
 /** From the namespace up to the root, or to the first that is halted. */
-function* path(node: TreeNode): Generator<TreeNode> {
-  for (let at: TreeNode | undefined = node; at; at = at.parent) {
-    yield at;
-    if (haltingCondition(at)) return;
-  }
+function path(node: TreeNode): readonly TreeNode[] {
+  const way = wayUp(node);
+  const end = way.path.findIndex((at) => isHaltedItself(at, way));
+  return end < 0 ? way.path : way.path.slice(0, end + 1);
 }
 
 function managedOf(node: TreeNode, of: 'labels' | 'annotations', settings: TreeSettings): Entries {

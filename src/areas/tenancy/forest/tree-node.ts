@@ -76,9 +76,30 @@ export function descendantNodes(node: TreeNode): TreeNode[] {
   return [...found];
 }
 
+/** The way up from a namespace, itself first, each once; and the members of the cycle that it ends in, if it ends in one. */
+export interface WayUp {
+  path: readonly TreeNode[];
+  cycle: ReadonlySet<TreeNode>;
+}
+
+const NO_CYCLE: ReadonlySet<TreeNode> = new Set();
+
+/** One walk, however deep the tree is. */
+export function wayUp(node: TreeNode): WayUp {
+  const path = new Set<TreeNode>();
+  let at: TreeNode | undefined = node;
+  for (; at && !path.has(at); at = at.parent) path.add(at);
+  const all = [...path];
+  return { path: all, cycle: at ? new Set(all.slice(all.indexOf(at))) : NO_CYCLE };
+}
+
 /** The members of the cycle that the namespace is in, from each to its parent; undefined when it is in none. */
 export function cycleOf(node: TreeNode): TreeNode[] | undefined {
-  const members = [node];
-  for (const above of ancestorNodes(node)) members.push(above);
-  return members.at(-1)!.parent === node ? members : undefined;
+  const { path, cycle } = wayUp(node);
+  return cycle.has(node) ? [...path] : undefined;
+}
+
+/** The place of the namespace in the tree is not decided, by itself and not by what is above. */
+export function isHaltedItself(node: TreeNode, { cycle }: WayUp): boolean {
+  return cycle.has(node) || (node.parent !== undefined && !exists(node.parent));
 }

@@ -11,7 +11,7 @@ function anAnchor(metadata: object = {}, state?: string): SubnamespaceAnchor {
 }
 
 function aChild(of: string | undefined, metadata: object = {}): KubeObject {
-  const annotations = of ? { 'hnc.x-k8s.io/subnamespace-of': of } : {};
+  const annotations: Record<string, string> = of ? { 'hnc.x-k8s.io/subnamespace-of': of } : {};
   return { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'c', annotations, ...metadata } };
 }
 

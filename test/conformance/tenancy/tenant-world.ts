@@ -36,6 +36,16 @@ export class TenantWorld {
     return client;
   }
 
+  /** The same API, with a token of a service account and nothing else. */
+  async withTokenOf(namespace: string, name: string): Promise<Client> {
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', metadata: {}, spec: { expirationSeconds: 3600 } };
+    const { status } = (await this.client.resource(ServiceAccount, namespace).subresource('token').create(name, request)) as KubeObject;
+    const context = resolveContext(await loadKubeconfig({ path: this.#target.kubeconfig }));
+    const client = createClient(await connectContext({ ...context, user: { token: status.token } }));
+    this.#clients.push(client);
+    return client;
+  }
+
   async tenant(name: string, spec: Tenant['spec'] = {}): Promise<Tenant> {
     await this.client.resource(TenantKind).create({ metadata: { name }, spec });
     await this.#account(name);

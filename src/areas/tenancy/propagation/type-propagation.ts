@@ -1,7 +1,6 @@
 import { INHERITED_FROM } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
-import { backoffDelay } from '../../../lib/backoff.ts';
 import { errorText } from '../../../lib/log.ts';
 import { Controller, type ReconcileResult } from '../../../runtime/controller.ts';
 import type { EventRecorder } from '../../../runtime/event-recorder.ts';
@@ -16,10 +15,10 @@ import { typeId } from './model/configured-types.ts';
 import type { PropagationSettings } from './model/propagation-settings.ts';
 import { sourceProblem } from './model/source-problem.ts';
 import type { CopyWriter } from './write-copy.ts';
+import { WRITE_BACKOFF, WritePace } from './write-pace.ts';
 
 /** Writes at once: enough to keep an API server busy, too few to crowd out everybody else. */
 const CONCURRENCY = 32;
-const BACKOFF = { initialMs: 250, maxMs: 10_000, jitter: 0.1 };
 const KEYS_PER_TURN = 1000;
 
 /** Keys of the queue that are not `namespace/name` of a copy. */
@@ -38,20 +37,20 @@ export class TypePropagation {
   readonly type: LiveType;
   #options: TypePropagationOptions;
   #controller: Controller;
-  /** Copies that were changed after we wrote them: somebody else writes them too, and is not answered at once for ever. */
-  #rewrites = new Map<string, { source: string; times: number; notBefore: number }>();
+  #pace: WritePace;
 
   constructor(type: LiveType, options: TypePropagationOptions) {
     this.type = type;
     this.#options = options;
     const { clock, log, metrics } = options;
+    this.#pace = new WritePace(clock);
     this.#controller = new Controller({
       name: `propagation of ${typeId(type.kind)}`,
       clock,
       log,
       metrics,
       concurrency: CONCURRENCY,
-      backoff: BACKOFF,
+      backoff: WRITE_BACKOFF,
       reconcile: (key) => this.#reconcile(key),
     });
     this.#controller.watch(type.informer, (change) => this.#keysOf(change));
@@ -124,37 +123,23 @@ export class TypePropagation {
     const { namespace = '', name } = splitKey(key);
     const decision = decideCopy(this.type, tree, settings, namespace, name);
     if (decision.action === 'nothing') return undefined;
-    if (decision.action !== 'update') this.#rewrites.delete(key);
-    else {
-      const wait = this.#rewriteDelay(key, decision.source);
-      if (wait > 0) return { afterMs: wait };
-    }
+    const about = decision.action === 'delete' ? decision.existing : decision.source;
+    const wait = this.#pace.wait(key, about);
+    if (wait > 0) return { afterMs: wait };
     try {
       await writer.write(this.type.kind, namespace, decision);
     } catch (error) {
+      // What is overtaken is looked at again, and what has no answer is nobody's fault; only a refusal is for the author to know.
+      if (!isStatusError(error) || isStatusError(error, 'Conflict')) throw error;
       this.#tell(decision, namespace, name, error);
-      throw error;
+      return { afterMs: this.#pace.failed(key, about) };
     }
+    if (decision.action === 'update') this.#pace.written(key, about);
+    else this.#pace.forget(key);
     return undefined;
   }
 
-  /** The second write of the same source over the same copy is made at once, those after it ever later. @returns how long to wait */
-  #rewriteDelay(key: string, { metadata }: KubeObject): number {
-    const now = this.#options.clock.monotonic();
-    const source = `${metadata.uid}/${metadata.resourceVersion}`;
-    const last = this.#rewrites.get(key);
-    if (last?.source !== source) {
-      this.#rewrites.set(key, { source, times: 0, notBefore: now });
-      return 0;
-    }
-    if (now < last.notBefore) return last.notBefore - now;
-    last.times++;
-    last.notBefore = now + backoffDelay(last.times, BACKOFF);
-    return 0;
-  }
-
   #tell(decision: Exclude<CopyDecision, { action: 'nothing' }>, namespace: string, name: string, error: unknown): void {
-    if (isStatusError(error, 'Conflict')) return;
     const { events } = this.#options;
     const act = decision.action === 'delete' ? 'remove' : 'write';
     const source = decision.action === 'delete' ? undefined : decision.source;

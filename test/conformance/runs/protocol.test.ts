@@ -85,7 +85,7 @@ describe('executor.v1 by the numbers of its fields', () => {
   it('ListResponse: 1 entries, each a StatusResponse', async () => {
     const { messages } = await call('List');
     const ids = (decode(messages[0]).get(1) ?? []).map((entry) => text(decode(entry as Buffer), 1));
-    expect(ids.toSorted()).toEqual(['slow', 'uid-1']);
+    expect(new Set(ids)).toEqual(new Set(['slow', 'uid-1']));
   });
 
   it('Cancel, Forget and their codes', async () => {

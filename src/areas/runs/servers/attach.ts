@@ -1,6 +1,7 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import type { AttachRequest, ExecuteRequest } from '../protocol/generated/executor_pb.js';
 import type { Executions, StreamName } from './executions.ts';
+import { pacedCall } from './paced-call.ts';
 
 export interface AttachOptions {
   executions: Executions;
@@ -13,17 +14,18 @@ export interface AttachOptions {
 export function attach(call: ServerDuplexStream<AttachRequest, object>, options: AttachOptions): void {
   const { executions } = options;
   const watching = new Set<() => void>();
-  const say = (id: string, name: string, value: object) => call.write({ id, event: { case: name, value } });
+  const write = pacedCall(call);
+  const say = (id: string, name: string, value: object) => write({ id, event: { case: name, value } });
   const refuse = (id: string, error: unknown) => {
     const { code, details } = options.refusalOf(error);
-    say(id, 'refused', { code, message: details });
+    void say(id, 'refused', { code, message: details });
   };
 
   const watch = (id: string, offsets: Record<StreamName, number>) => {
     const stop = executions.watch(id, offsets, {
       output: (stream, data) => say(id, 'output', { stream, data, timeUnixNano: BigInt(Date.now()) * 1_000_000n }),
       end(status) {
-        say(id, 'end', status);
+        void say(id, 'end', status);
         watching.delete(stop);
       },
     });
@@ -32,7 +34,7 @@ export function attach(call: ServerDuplexStream<AttachRequest, object>, options:
   const execute = async (request: ExecuteRequest) => {
     const { id } = request;
     try {
-      say(id, 'started', await options.execute(request));
+      void say(id, 'started', await options.execute(request));
       watch(id, { stdout: 0, stderr: 0 });
     } catch (error) {
       refuse(id, error);

@@ -26,7 +26,8 @@ export interface ExecutionStatus {
 export type StreamName = 'stdout' | 'stderr';
 
 export interface ExecutionWatcher {
-  output(stream: StreamName, data: Buffer): void;
+  /** @returns when more may come; undefined: at once */
+  output(stream: StreamName, data: Buffer): Promise<void> | undefined | void;
   end(status: ExecutionStatus): void;
 }
 
@@ -127,7 +128,7 @@ export class Executions {
     const execution = this.#find(id);
     for (const stream of ['stdout', 'stderr'] as const) {
       const kept = execution[stream].from(offsets[stream]);
-      if (kept.length > 0) watcher.output(stream, kept);
+      if (kept.length > 0) void watcher.output(stream, kept);
     }
     if (isOver(execution.status)) {
       watcher.end(execution.status);
@@ -161,7 +162,12 @@ export class Executions {
     for (const stream of ['stdout', 'stderr'] as const) {
       process[stream].on('data', (chunk: Buffer) => {
         execution[stream].add(chunk);
-        for (const watcher of execution.watchers) watcher.output(stream, chunk);
+        let slowest: Promise<void> | undefined;
+        for (const watcher of execution.watchers) slowest = watcher.output(stream, chunk) ?? slowest;
+        if (slowest === undefined) return;
+        // The program waits as it would for any pipe that nobody reads.
+        process[stream].pause();
+        void slowest.then(() => process[stream].resume());
       });
       process[stream].on('error', () => {});
     }

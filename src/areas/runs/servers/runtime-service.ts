@@ -15,6 +15,7 @@ export { listen } from '../protocol/listen.ts';
 import { grpcError } from '../protocol/status-codes.ts';
 import { attach } from './attach.ts';
 import { ExecutionError, type Executions } from './executions.ts';
+import { pacedCall } from './paced-call.ts';
 
 export interface RuntimeServiceOptions {
   executions: Executions;
@@ -103,14 +104,14 @@ function failure(error: unknown): { code: number; details: string } {
 
 function watch(executions: Executions, call: ServerWritableStream<WatchRequest, object>): void {
   const { id, stdoutOffset, stderrOffset } = call.request;
+  const write = pacedCall(call);
   try {
     const stop = executions.watch(
       id,
       { stdout: Number(stdoutOffset), stderr: Number(stderrOffset) },
       {
-        output(stream, data) {
-          call.write({ event: { case: 'output', value: { stream, data, timeUnixNano: BigInt(Date.now()) * 1_000_000n } } });
-        },
+        output: (stream, data) =>
+          write({ event: { case: 'output', value: { stream, data, timeUnixNano: BigInt(Date.now()) * 1_000_000n } } }),
         end(status) {
           call.write({ event: { case: 'end', value: status } });
           call.end();

@@ -65,12 +65,15 @@ function launched(child: Child, warm: boolean): LaunchedProcess {
     child.once('exit', (code, signal) => {
       // What the program left running in its group goes with it.
       killGroup(child, 'SIGKILL');
-      const cut = setTimeout(() => {
+      const cut = () => {
+        // Somebody is still reading what it wrote.
+        if (stdout.isPaused() || stderr.isPaused()) return void (timer = setTimeout(cut, LEFTOVER_MS));
         stdout.destroy();
         stderr.destroy();
-      }, LEFTOVER_MS);
+      };
+      let timer = setTimeout(cut, LEFTOVER_MS);
       child.once('close', () => {
-        clearTimeout(cut);
+        clearTimeout(timer);
         resolve({ exitCode: code ?? -1, ...(signal === null ? {} : { signal }) });
       });
     });

@@ -128,14 +128,17 @@ export class Http2Connections implements HttpConnections {
       const onAbort = (): void => stream.close(constants.NGHTTP2_CANCEL);
       signal?.addEventListener('abort', onAbort, { once: true });
       let failure: Error | undefined;
+      let answered = false;
       stream.on('error', (error) => (failure = error));
       stream.once('close', () => {
         signal?.removeEventListener('abort', onAbort);
         if (--entry.streams === 0) entry.session.unref();
         if (entry.streams === 0 && !entry.usable) entry.session.close();
-        reject(signal?.aborted ? abortedError(signal) : streamError(stream, failure));
+        // Errors are costly to make, and most streams end well.
+        if (!answered) reject(signal?.aborted ? abortedError(signal) : streamError(stream, failure));
       });
       stream.once('response', (headers) => {
+        answered = true;
         resolve({
           status: Number(headers[':status']),
           headers: plainHeaders(headers),

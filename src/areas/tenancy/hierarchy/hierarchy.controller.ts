@@ -68,5 +68,5 @@ export function hierarchyController(environment: TenancyEnvironment): { start():
 
 /** The object came or went while the write was on its way: the watch tells, and wakes this again. */
 function unlessOvertaken(error: unknown): void {
-  if (!isStatusError(error, 'AlreadyExists') && !isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error;
+  if (!isStatusError(error, 'AlreadyExists') && !isStatusError(error, 'NotFound')) throw error;
 }

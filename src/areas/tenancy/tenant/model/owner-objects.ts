@@ -1,4 +1,11 @@
-import { OWNED_BY_TENANT, OWNER_ROLE, viewerRoleOf } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import { SELECT } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
+import {
+  OWNED_BY_TENANT,
+  OWNER_ROLE,
+  PROPAGATE_TO_PLATFORM,
+  ROLE_LABEL,
+  viewerRoleOf,
+} from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 
@@ -6,6 +13,8 @@ const RBAC = 'rbac.authorization.k8s.io';
 const apiVersion = `${RBAC}/v1`;
 /** The RoleBinding in the root namespace; the tree copies it to the owners' other namespaces. */
 export const OWNERS_BINDING = 'tenantry:owners';
+/** What owners may see of the platform's namespaces in their tree: that they are there, and where. */
+const TREE_VIEW = `${OWNER_ROLE}:view-tree`;
 
 const AGGREGATE = 'tenantry.dev/aggregate-to-owner';
 const ALL = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'];
@@ -36,6 +45,15 @@ export function ownerRoles(): KubeObject[] {
         },
       ],
     },
+    {
+      apiVersion,
+      kind: 'ClusterRole',
+      metadata: { name: TREE_VIEW },
+      rules: [
+        { apiGroups: [''], resources: ['namespaces'], verbs: ['get'] },
+        { apiGroups: ['hnc.x-k8s.io'], resources: ['hierarchyconfigurations'], verbs: ['get'] },
+      ],
+    },
   ];
 }
 
@@ -61,6 +79,19 @@ export function ownerObjects({ metadata, spec }: Tenant): OwnerObjects {
         kind: 'RoleBinding',
         metadata: { name: OWNERS_BINDING, namespace: tenant, labels },
         roleRef: roleRef(OWNER_ROLE),
+        subjects,
+      },
+      {
+        apiVersion,
+        kind: 'RoleBinding',
+        metadata: {
+          name: TREE_VIEW,
+          namespace: tenant,
+          labels,
+          // Copied to the platform's namespaces of the tree and to no others, so that owners can draw the whole of it.
+          annotations: { [SELECT]: ROLE_LABEL, [PROPAGATE_TO_PLATFORM]: 'true' },
+        },
+        roleRef: roleRef(TREE_VIEW),
         subjects,
       },
     ],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { RegistryCredential } from '../../../src/engine/node/images/images.ts';
-import type { RegistryConfig } from '../../../src/engine/node/images/model/registry-config.ts';
+import type { RegistryConfig } from '../../../src/lib/oci/registry-config.ts';
 import { aRegistry, fileIn, HELLO, imagesWith, login, plain, request } from './images-bench.ts';
 
 describe('credentials', () => {

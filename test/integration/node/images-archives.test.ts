@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { pushImage, type TestImage } from '../../../src/engine/node/images/testing/registry.ts';
-import { digestOf, tarOf, type ArchiveEntry } from '../../../src/engine/node/images/testing/tar-archive.ts';
+import { pushImage, type TestImage } from '../../support/oci-registry.ts';
+import { digestOf, tarOf, type ArchiveEntry } from '../../support/tar-archive.ts';
 import { aRegistry, fileIn, HELLO, imagesWith, nothingIsLeft, request, storeFolder } from './images-bench.ts';
 import { testCertificate } from './images-certificate.ts';
 

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { standardBuiltIns } from '../../../src/engine/node/images/built-in.ts';
 import { createImages, type ImagesOptions, type NodeImages } from '../../../src/engine/node/images/create-images.ts';
 import type { Image, ImageRequest } from '../../../src/engine/node/images/images.ts';
-import { NO_REGISTRIES, type RegistryConfig, type RegistrySettings } from '../../../src/engine/node/images/model/registry-config.ts';
-import { startTestRegistry, type RegistryBehaviour, type TestRegistry } from '../../../src/engine/node/images/testing/registry.ts';
+import { NO_REGISTRIES, type RegistryConfig, type RegistrySettings } from '../../../src/lib/oci/registry-config.ts';
+import { startTestRegistry, type RegistryBehaviour, type TestRegistry } from '../../support/oci-registry.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 

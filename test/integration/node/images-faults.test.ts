@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { ImagesOptions } from '../../../src/engine/node/images/create-images.ts';
-import { refuse, type TestRegistry } from '../../../src/engine/node/images/testing/registry.ts';
+import { refuse, type TestRegistry } from '../../support/oci-registry.ts';
 import { aRegistry, fileIn, HELLO, imagesWith, nothingIsLeft, plain, request, storeFolder } from './images-bench.ts';
 
 describe('registries that misbehave', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { fullName, repositoryName, type ImageReference } from '../../../lib/oci/reference.ts';
 import { ImageError, type Image } from './images.ts';
-import { fullName, repositoryName, type ImageReference } from './model/reference.ts';
 
 /** An image that is part of the product: no files of its own, a program of ours or of the machine. */
 export interface BuiltInImage {

@@ -1,3 +1,9 @@
+import type { RegistryCredential } from '../../../lib/oci/credentials.ts';
+import type { ImageConfig } from '../../../lib/oci/image-config.ts';
+
+export type { RegistryCredential } from '../../../lib/oci/credentials.ts';
+export type { ImageConfig } from '../../../lib/oci/image-config.ts';
+
 /** The images of this node: pulled from a registry by digest, loaded from a tarball, or built into the product. */
 export interface Images {
   /** Makes an image ready to run. Equal requests at the same time share one pull. Rejects with an ImageError. */
@@ -17,13 +23,6 @@ export interface ImageRequest {
   signal: AbortSignal;
 }
 
-export interface RegistryCredential {
-  /** Host, with port if any, and perhaps a path prefix, as in the keys of a Docker config. */
-  registry: string;
-  username: string;
-  password: string;
-}
-
 export interface Image {
   /** The reference in full, with registry and tag. */
   name: string;
@@ -38,18 +37,6 @@ export interface Image {
  * files of its own: it runs a program of this product, or of the machine, on a read-only view of the machine's system folders.
  */
 export type ImageRoot = { layers: string[] } | { builtIn: string };
-
-/** The part of an image's configuration that says how to run it. */
-export interface ImageConfig {
-  entrypoint: string[];
-  cmd: string[];
-  /** `NAME=value`. */
-  env: string[];
-  workingDir: string;
-  /** As in the image: a name or number, perhaps `:group`. Empty is root. */
-  user: string;
-  stopSignal?: string;
-}
 
 export interface StoredImage {
   /** As in a Node's status: first by digest (`<repository>@sha256:...`), then by tag. */

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../kube/object.ts';
 import type { RegistryCredential } from '../images/images.ts';
-import { credentialsFromDockerConfig } from '../images/model/docker-config.ts';
+import { credentialsFromDockerConfig } from '../../../lib/oci/docker-config.ts';
 import type { PodObject } from './model/pod-object.ts';
 
 const FORMS = { '.dockerconfigjson': 'dockerconfigjson', '.dockercfg': 'dockercfg' } as const;

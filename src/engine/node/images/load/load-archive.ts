@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { chainIds, parseImageConfig } from '../model/image-config.ts';
-import { choosePlatform, isDigest, ManifestError, parseJson, parseManifest, type Descriptor, type Platform } from '../model/manifest.ts';
+import { chainIds, parseImageConfig } from '../../../../lib/oci/image-config.ts';
+import {
+  choosePlatform,
+  isDigest,
+  ManifestError,
+  parseJson,
+  parseManifest,
+  type Descriptor,
+  type Platform,
+} from '../../../../lib/oci/manifest.ts';
 import type { ImageRecord } from '../store/image-record.ts';
 import type { LayerStacker } from '../unpack/layer-stacker.ts';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fullName, parseReference } from './reference.ts';
+import { fullName } from '../../../../lib/oci/reference.ts';
+import { parseReference } from './reference.ts';
 
 const HEX = 'a'.repeat(64);
 

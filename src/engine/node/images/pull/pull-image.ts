@@ -2,18 +2,25 @@ import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { linkSignals } from '../../../../lib/abort.ts';
 import type { Clock } from '../../../../lib/clock.ts';
-import { chainIds, parseImageConfig } from '../model/image-config.ts';
-import { choosePlatform, ManifestError, parseManifest, type Descriptor, type Manifest, type Platform } from '../model/manifest.ts';
-import type { ProxySettings } from '../model/proxy-settings.ts';
-import { downloadBlob } from '../registry/blob-download.ts';
-import { Exchange, type Timeouts } from '../registry/exchange.ts';
-import { RegistryError } from '../registry/registry-error.ts';
-import { RegistrySession, type FetchedManifest } from '../registry/registry-session.ts';
-import { retrying, type RetryPolicy } from '../registry/retry.ts';
+import { chainIds, parseImageConfig } from '../../../../lib/oci/image-config.ts';
+import {
+  choosePlatform,
+  ManifestError,
+  parseManifest,
+  type Descriptor,
+  type Manifest,
+  type Platform,
+} from '../../../../lib/oci/manifest.ts';
+import type { ProxySettings } from '../../../../lib/oci/proxy-settings.ts';
+import { downloadBlob } from './blob-download.ts';
+import { Exchange, type Timeouts } from '../../../../lib/oci/exchange.ts';
+import { RegistryError } from '../../../../lib/oci/registry-error.ts';
+import { RegistrySession, type FetchedManifest } from '../../../../lib/oci/registry-session.ts';
+import { retrying, type RetryPolicy } from '../../../../lib/oci/retry.ts';
 import { removeFolder, type ContentStore } from '../store/content-store.ts';
 import type { ImageRecord } from '../store/image-record.ts';
 import type { LayerStacker } from '../unpack/layer-stacker.ts';
-import type { PullSource } from './sources.ts';
+import type { PullSource } from '../../../../lib/oci/sources.ts';
 
 export interface PullOptions {
   store: ContentStore;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { tarOf, type ArchiveEntry } from '../testing/tar-archive.ts';
+import { tarOf, type ArchiveEntry } from '../../../../../test/support/tar-archive.ts';
 import { TarReader, type TarEntry } from './tar-reader.ts';
 
 interface Read extends TarEntry {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { orAborted } from '../../../../lib/abort.ts';
-import { chainIds } from '../model/image-config.ts';
+import { chainIds } from '../../../../lib/oci/image-config.ts';
 import { removeFolder, type ContentStore } from '../store/content-store.ts';
 import { LayerError, type LayerLimits } from './layer-writer.ts';
 import { createUnpacker } from './unpack-thread.ts';

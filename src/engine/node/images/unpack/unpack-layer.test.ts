@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { digestOf, tarOf, type ArchiveEntry } from '../testing/tar-archive.ts';
+import { digestOf, tarOf, type ArchiveEntry } from '../../../../../test/support/tar-archive.ts';
 import { unpackLayer } from './unpack-layer.ts';
 
 const limits = { bytes: 10_000_000, entries: 1000 };

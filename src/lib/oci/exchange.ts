@@ -1,8 +1,8 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { Clock, Timer } from '../../../../lib/clock.ts';
-import { proxyFor, type ProxySettings } from '../model/proxy-settings.ts';
+import type { Clock, Timer } from '../clock.ts';
+import { proxyFor, type ProxySettings } from './proxy-settings.ts';
 import { connectionError, RegistryError } from './registry-error.ts';
 import { proxyAuthorization, TunnelAgent } from './tunnel-agent.ts';
 
@@ -35,7 +35,13 @@ const MAX_SOCKETS = 6;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const MAX_REDIRECTS = 5;
 
-/** Connections to one registry and to where it sends us. Only for reading: nothing is ever pushed. */
+/** What goes with a request that writes. */
+export interface Sent {
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  body?: Buffer;
+}
+
+/** Connections to one registry and to where it sends us. */
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #http = new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS });
@@ -48,11 +54,11 @@ export class Exchange {
   }
 
   /** Follows redirects. The authorization goes to no other host. @throws RegistryError, or the signal's reason */
-  async get(url: URL, headers: Record<string, string>, signal: AbortSignal, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> {
+  async send(url: URL, headers: Record<string, string>, signal: AbortSignal, what: Sent = { method: 'GET' }): Promise<Answer> {
     let at = url;
     let sent = headers;
     for (let hops = 0; ; hops++) {
-      const answer = await this.#once(method, at, sent, signal);
+      const answer = await this.#once(what, at, sent, signal);
       const location = REDIRECTS.has(answer.status) ? answer.headers.location : undefined;
       if (location === undefined) return answer;
       answer.discard();
@@ -87,7 +93,7 @@ export class Exchange {
     return http.request(proxy, { method, path: url.href, agent: this.#http, headers: all, signal });
   }
 
-  #once(method: string, url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
+  #once({ method, body }: Sent, url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Answer> {
     if (url.protocol === 'http:' && !this.#options.insecure) {
       throw new RegistryError(
         `${url.host} would be asked by plain HTTP, which is only done for registries marked \`insecure: true\` in registries.yaml`,
@@ -114,7 +120,7 @@ export class Exchange {
         watchdog.start(this.#options.timeouts.idleMs);
         resolve(answerOf(url.host, response, watchdog, signal));
       });
-      request.end();
+      request.end(body);
     });
   }
 }

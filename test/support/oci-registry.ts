@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { digestOf, gzipLayer, type ArchiveEntry } from './tar-archive.ts';
 
 /** A registry for tests: it speaks the real protocol, and misbehaves when told to. */
@@ -37,9 +38,18 @@ export interface RegistryBehaviour {
   /** Who may read; nobody needs a name when absent. */
   login?: { scheme: 'basic' | 'bearer'; username: string; password: string };
   tls?: { key: string; cert: string };
+  /** Answers 404 to the question what refers to a manifest, as older registries do. */
+  withoutReferrers?: boolean;
+}
+
+interface Contents {
+  /** By `<repository> <tag or digest>`. */
+  manifests: Map<string, { bytes: Buffer; mediaType: string }>;
+  blobs: Map<string, Buffer>;
 }
 
 const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
+const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
 const TOKEN = 'token-of-the-test';
 
 export async function startTestRegistry(behaviour: RegistryBehaviour = {}): Promise<TestRegistry> {
@@ -53,6 +63,8 @@ export async function startTestRegistry(behaviour: RegistryBehaviour = {}): Prom
     if (registry.intercept?.(request, response) === true) return;
     if (request.url!.startsWith('/token')) sendToken(request, response, behaviour);
     else if (!isAllowed(request, behaviour)) challenge(request, response, behaviour, registry.host);
+    else if (request.method === 'PUT' || request.method === 'POST') void receive(request, response, { manifests, blobs });
+    else if (request.url!.includes('/referrers/') && !behaviour.withoutReferrers) sendReferrers(request, response, manifests);
     else sendContent(request, response, manifests, blobs);
   };
   const server = behaviour.tls ? createTlsServer(behaviour.tls, answer) : createServer(answer);
@@ -131,6 +143,37 @@ function sendContent(
   }
 }
 
+/** Uploads in one piece, and manifests. */
+async function receive(request: IncomingMessage, response: ServerResponse, { manifests, blobs }: Contents): Promise<void> {
+  const bytes = await buffer(request);
+  const url = new URL(request.url!, 'http://registry');
+  const [, repository, reference] = /^\/v2\/(.+)\/manifests\/([^/]+)$/.exec(url.pathname) ?? [];
+  if (repository !== undefined) {
+    const mediaType = request.headers['content-type'] ?? '';
+    for (const name of [reference, digestOf(bytes)]) manifests.set(`${repository} ${name}`, { bytes, mediaType });
+    response.writeHead(201, { 'docker-content-digest': digestOf(bytes) }).end();
+  } else if (request.method === 'POST') {
+    response.writeHead(202, { location: `${url.pathname}one?state=x` }).end();
+  } else if (url.searchParams.get('digest') === digestOf(bytes)) {
+    blobs.set(digestOf(bytes), bytes);
+    response.writeHead(201).end();
+  } else {
+    refuse(response, 400, 'DIGEST_INVALID', 'the content has another digest');
+  }
+}
+
+function sendReferrers(request: IncomingMessage, response: ServerResponse, manifests: Contents['manifests']): void {
+  const [, repository, subject] = /^\/v2\/(.+)\/referrers\/([^/?]+)$/.exec(request.url!) ?? [];
+  const found = [...manifests].flatMap(([name, { bytes, mediaType }]) => {
+    if (name !== `${repository} ${digestOf(bytes)}`) return [];
+    const value = JSON.parse(bytes.toString('utf8')) as { subject?: { digest: string }; artifactType?: string; annotations?: object };
+    const { artifactType, annotations } = value;
+    return value.subject?.digest === subject ? [{ mediaType, digest: digestOf(bytes), size: bytes.length, artifactType, annotations }] : [];
+  });
+  const index = { schemaVersion: 2, mediaType: OCI_INDEX, manifests: found };
+  response.writeHead(200, { 'content-type': OCI_INDEX }).end(JSON.stringify(index));
+}
+
 function isAllowed(request: IncomingMessage, { login }: RegistryBehaviour): boolean {
   if (login === undefined) return true;
   const expected = login.scheme === 'bearer' ? `Bearer ${TOKEN}` : basic(login);
@@ -138,8 +181,8 @@ function isAllowed(request: IncomingMessage, { login }: RegistryBehaviour): bool
 }
 
 function challenge(request: IncomingMessage, response: ServerResponse, { login, tls }: RegistryBehaviour, host: string): void {
-  const repository = /^\/v2\/(.+)\/(?:manifests|blobs)\//.exec(request.url!)?.[1];
-  const bearer = `Bearer realm="${tls ? 'https' : 'http'}://${host}/token",service="test",scope="repository:${repository}:pull"`;
+  const repository = /^\/v2\/(.+)\/(?:manifests|blobs|referrers)\//.exec(request.url!)?.[1];
+  const bearer = `Bearer realm="${tls ? 'https' : 'http'}://${host}/token",service="test",scope="repository:${repository}:pull,push"`;
   response.setHeader('www-authenticate', login!.scheme === 'bearer' ? bearer : 'Basic realm="test"');
   refuse(response, 401, 'UNAUTHORIZED', 'authentication required');
 }

@@ -3,11 +3,14 @@ export class RegistryError extends Error {
   /** Whether the same request may work a moment later. */
   readonly retry: 'no' | 'yes' | 'after-progress';
   readonly retryAfterMs: number | undefined;
+  /** What it answered, if it did. */
+  readonly status: number | undefined;
 
-  constructor(message: string, options: ErrorOptions & { retry?: RegistryError['retry']; retryAfterMs?: number } = {}) {
+  constructor(message: string, options: ErrorOptions & { retry?: RegistryError['retry']; retryAfterMs?: number; status?: number } = {}) {
     super(message, options);
     this.retry = options.retry ?? 'no';
     this.retryAfterMs = options.retryAfterMs;
+    this.status = options.status;
   }
 }
 
@@ -19,15 +22,17 @@ export function statusError(host: string, status: number, statusText: string, bo
   if (status === 401 || status === 403) {
     return new RegistryError(
       `unauthorized (${said}); it is private or does not exist: check its name, or give the Pod an imagePullSecret that may read it`,
+      { status },
     );
   }
-  if (status === 404) return new RegistryError(`not found (${said}); check its name and tag`);
+  if (status === 404) return new RegistryError(`not found (${said}); check its name and tag`, { status });
   if (status === 429) {
     const retryAfterMs = waitOf(retryAfter);
-    return new RegistryError(`too many requests (${said}); log in with an imagePullSecret or wait`, { retry: 'yes', retryAfterMs });
+    return new RegistryError(`too many requests (${said}); log in with an imagePullSecret or wait`, { retry: 'yes', retryAfterMs, status });
   }
-  if (status >= 500) return new RegistryError(`the registry has a problem (${said})`, { retry: 'yes', retryAfterMs: waitOf(retryAfter) });
-  return new RegistryError(`the registry refused (${said})`);
+  if (status >= 500)
+    return new RegistryError(`the registry has a problem (${said})`, { retry: 'yes', retryAfterMs: waitOf(retryAfter), status });
+  return new RegistryError(`the registry refused (${said})`, { status });
 }
 
 /** The code of a failed connection, in words and with what to do. */

@@ -1,7 +1,6 @@
-import type { RegistryCredential } from '../images.ts';
-import { credentialHash, credentialsFor } from '../model/credentials.ts';
-import { repositoryName, type ImageReference } from '../model/reference.ts';
-import { settingsOf, type RegistryConfig } from '../model/registry-config.ts';
+import { credentialHash, credentialsFor, type RegistryCredential } from './credentials.ts';
+import { repositoryName, type ImageReference } from './reference.ts';
+import { settingsOf, type RegistryConfig } from './registry-config.ts';
 
 /** One place to pull from, as one user. */
 export interface PullSource {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { RegistryCredential } from '../images.ts';
-import { MANIFEST_TYPES } from '../model/manifest.ts';
 import { parseChallenges } from './challenge.ts';
-import { readAll, type Answer, type Exchange } from './exchange.ts';
+import type { RegistryCredential } from './credentials.ts';
+import { readAll, type Answer, type Exchange, type Sent } from './exchange.ts';
+import { MANIFEST_TYPES, OCI_INDEX } from './manifest.ts';
 import { RegistryError, statusError } from './registry-error.ts';
 
 export interface FetchedManifest {
@@ -49,14 +49,14 @@ export class RegistrySession {
     return { bytes, contentType: answer.headers['content-type'], digest };
   }
 
-  #verify(bytes: Buffer, promised: string): void {
+  #verify(bytes: Buffer, promised: string, what = 'manifest'): void {
     const algorithm = promised.slice(0, promised.indexOf(':'));
     if (!DIGEST_ALGORITHMS.has(algorithm))
-      throw new RegistryError(`${this.#host} names a manifest by a digest of the unknown kind "${algorithm}"`);
+      throw new RegistryError(`${this.#host} names a ${what} by a digest of the unknown kind "${algorithm}"`);
     const digest = `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`;
     if (digest === promised) return;
     throw new RegistryError(
-      `${this.#host} sent a manifest with the digest ${digest} instead of ${promised}; it was changed on its way or in the registry`,
+      `${this.#host} sent a ${what} with the digest ${digest} instead of ${promised}; it was changed on its way or in the registry`,
     );
   }
 
@@ -79,15 +79,77 @@ export class RegistrySession {
     return { answer, resumed };
   }
 
+  /** The list of what refers to a manifest; undefined where the registry has no such list. */
+  async referrers(digest: string, signal: AbortSignal): Promise<Buffer | undefined> {
+    try {
+      const answer = await this.#get(`referrers/${digest}`, { accept: OCI_INDEX }, signal);
+      // Some answer every unknown path with a page of theirs.
+      if (!(answer.headers['content-type'] ?? '').startsWith(OCI_INDEX)) {
+        answer.discard();
+        return undefined;
+      }
+      return await readAll(answer, this.#host, MAX_MANIFEST_BYTES, 'the list of referrers');
+    } catch (error) {
+      if (error instanceof RegistryError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** A blob of bounded size, verified. */
+  async smallBlob(digest: string, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+    const { answer } = await this.blob(digest, 0, signal);
+    const bytes = await readAll(answer, this.#host, maxBytes, 'a blob');
+    this.#verify(bytes, digest, 'blob');
+    return bytes;
+  }
+
+  /** Stores a blob in one piece, unless it is there. */
+  async pushBlob(bytes: Buffer, signal: AbortSignal): Promise<string> {
+    const digest = `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+    const known = await this.#send(this.#url(`blobs/${digest}`), {}, signal, { method: 'HEAD' });
+    known.discard();
+    if (known.status === 200) return digest;
+    const opened = await this.#accepted(this.#url('blobs/uploads/'), { 'content-length': '0' }, signal, { method: 'POST' });
+    const { location } = opened.headers;
+    if (location === undefined) throw new RegistryError(`${this.#host} does not say where to upload to`);
+    const target = new URL(location, this.#options.origin);
+    target.searchParams.set('digest', digest);
+    const headers = { 'content-type': 'application/octet-stream', 'content-length': String(bytes.length) };
+    await this.#accepted(target, headers, signal, { method: 'PUT', body: bytes });
+    return digest;
+  }
+
+  /** @param reference a tag, or the digest of the bytes */
+  async pushManifest(reference: string, mediaType: string, bytes: Buffer, signal: AbortSignal): Promise<void> {
+    const headers = { 'content-type': mediaType, 'content-length': String(bytes.length) };
+    await this.#accepted(this.#url(`manifests/${reference}`), headers, signal, { method: 'PUT', body: bytes });
+  }
+
+  #url(path: string): URL {
+    return new URL(`/v2/${this.#options.repository}/${path}`, this.#options.origin);
+  }
+
   async #get(path: string, headers: Record<string, string>, signal: AbortSignal, method: 'GET' | 'HEAD' = 'GET'): Promise<Answer> {
-    const { origin, repository, exchange } = this.#options;
-    const url = new URL(`/v2/${repository}/${path}`, origin);
-    const send = () =>
-      exchange.get(url, this.#authorization ? { ...headers, authorization: this.#authorization } : headers, signal, method);
-    let answer = await send();
-    if (answer.status === 401 && (await this.#authorize(answer, signal))) answer = await send();
+    const answer = await this.#send(this.#url(path), headers, signal, { method });
     if (answer.status === 200 || answer.status === 206) return answer;
     throw await this.#refusal(answer, this.#host);
+  }
+
+  async #accepted(url: URL, headers: Record<string, string>, signal: AbortSignal, what: Sent): Promise<Answer> {
+    const answer = await this.#send(url, headers, signal, what);
+    if (answer.status < 200 || answer.status >= 300) throw await this.#refusal(answer, url.host);
+    answer.discard();
+    return answer;
+  }
+
+  async #send(url: URL, headers: Record<string, string>, signal: AbortSignal, what: Sent): Promise<Answer> {
+    const { exchange, origin } = this.#options;
+    // An upload may be sent elsewhere: what the registry knows us by is not for others.
+    const isOwn = url.origin === new URL(origin).origin;
+    const send = () =>
+      exchange.send(url, this.#authorization && isOwn ? { ...headers, authorization: this.#authorization } : headers, signal, what);
+    const answer = await send();
+    return answer.status === 401 && isOwn && (await this.#authorize(answer, signal)) ? send() : answer;
   }
 
   /** Does what the registry's challenge asks for. False when there is nothing more to try: then the answer is still to be read. */
@@ -113,7 +175,7 @@ export class RegistrySession {
     const service = parameters.get('service');
     if (service !== undefined) url.searchParams.set('service', service);
     url.searchParams.set('scope', parameters.get('scope') ?? `repository:${repository}:pull`);
-    const answer = await exchange.get(url, credential ? { authorization: basicAuthorization(credential) } : {}, signal);
+    const answer = await exchange.send(url, credential ? { authorization: basicAuthorization(credential) } : {}, signal);
     if (answer.status !== 200) throw await this.#refusal(answer, url.host);
     const bytes = await readAll(answer, url.host, MAX_TOKEN_BYTES, 'the token');
     const token = tokenOf(bytes);

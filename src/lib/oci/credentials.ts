@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { RegistryCredential } from '../images.ts';
+
+export interface RegistryCredential {
+  /** Host, with port if any, and perhaps a path prefix, as in the keys of a Docker config. */
+  registry: string;
+  username: string;
+  password: string;
+}
 
 const HUB = 'docker.io';
 const HUB_KEY = 'index.docker.io';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { Clock } from '../../../../lib/clock.ts';
-import type { Descriptor } from '../model/manifest.ts';
-import { RegistryError } from './registry-error.ts';
-import type { RegistrySession } from './registry-session.ts';
-import { retrying, type RetryPolicy } from './retry.ts';
+import type { Descriptor } from '../../../../lib/oci/manifest.ts';
+import { RegistryError } from '../../../../lib/oci/registry-error.ts';
+import type { RegistrySession } from '../../../../lib/oci/registry-session.ts';
+import { retrying, type RetryPolicy } from '../../../../lib/oci/retry.ts';
 
 export interface DownloadOptions {
   session: RegistrySession;

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import type { RegistryCredential } from '../images.ts';
+import type { RegistryCredential } from './credentials.ts';
 
 /** How this node reaches registries; those not named are reached by HTTPS with the system's certificate authorities, without a credential. */
 export interface RegistryConfig {

@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto';
-import type { ImageConfig } from '../images.ts';
 import { isDigest, ManifestError, parseJson, type Platform } from './manifest.ts';
+
+/** The part of an image's configuration that says how to run it. */
+export interface ImageConfig {
+  entrypoint: string[];
+  cmd: string[];
+  /** `NAME=value`. */
+  env: string[];
+  workingDir: string;
+  /** As in the image: a name or number, perhaps `:group`. Empty is root. */
+  user: string;
+  stopSignal?: string;
+}
 
 export interface ParsedConfig {
   config: ImageConfig;

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { RegistryCredential } from '../images.ts';
-import { credentialHash, credentialsFor } from './credentials.ts';
+import { credentialHash, credentialsFor, type RegistryCredential } from './credentials.ts';
 import { credentialsFromDockerConfig } from './docker-config.ts';
 
 const keyed = (registry: string): RegistryCredential => ({ registry, username: registry, password: 'p' });

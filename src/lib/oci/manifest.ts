@@ -23,8 +23,8 @@ export interface Platform {
   architecture: string;
 }
 
-const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
-const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
+export const OCI_INDEX = 'application/vnd.oci.image.index.v1+json';
+export const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 const DOCKER_LIST = 'application/vnd.docker.distribution.manifest.list.v2+json';
 const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 /** What a registry is asked for. */

@@ -1,4 +1,4 @@
-import type { RegistryCredential } from '../images.ts';
+import type { RegistryCredential } from './credentials.ts';
 
 /**
  * The credentials in a Secret for pulling images: `.dockerconfigjson` (`{"auths": {...}}`) or the older `.dockercfg` (the map itself).

@@ -1,6 +1,6 @@
-import { sleep } from '../../../../lib/abort.ts';
-import { backoffDelay } from '../../../../lib/backoff.ts';
-import type { Clock } from '../../../../lib/clock.ts';
+import { sleep } from '../abort.ts';
+import { backoffDelay } from '../backoff.ts';
+import type { Clock } from '../clock.ts';
 import { RegistryError } from './registry-error.ts';
 
 export interface RetryPolicy {

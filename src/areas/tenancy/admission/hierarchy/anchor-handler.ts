@@ -26,7 +26,7 @@ export function anchorHandler({ forest }: { forest: ReadonlyForest }): Admission
     if (errors.length > 0) return refused(invalidError(KIND, name, errors));
     const platform = isPlatform(userInfo);
     if (operation === 'CREATE') {
-      const why = anchorOutOfBounds(forest.get(parent), name, platform);
+      const why = anchorOutOfBounds(forest, parent, name, platform);
       return why === undefined ? mayCreate(forest, parent, name) : forbidden(ANCHORS, name, why);
     }
     const why = placeOutOfBounds(forest.get(parent), platform);

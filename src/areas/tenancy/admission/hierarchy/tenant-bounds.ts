@@ -9,10 +9,14 @@ import type { TreeNamespace } from '../../forest/tree-namespace.ts';
  * where no Tenant is, they say nothing.
  */
 
+/** Each namespace carries a label for every one above it, and each of them is looked at in all that is decided about it. */
+const MAX_LEVELS = 30;
+
 const PLATFORM_KEY = /(^|\.)tenantry\.dev\//;
 
 /** An anchor in a tenant's namespace. */
-export function anchorOutOfBounds(parent: TreeNamespace | undefined, name: string, platform: boolean): string | undefined {
+export function anchorOutOfBounds(forest: ReadonlyForest, parentName: string, name: string, platform: boolean): string | undefined {
+  const parent = forest.get(parentName);
   const tenant = parent?.tenant;
   if (!parent || tenant === undefined) return undefined;
   if (parent.role !== undefined && !platform) return platformsOwn(parent.name);
@@ -20,6 +24,8 @@ export function anchorOutOfBounds(parent: TreeNamespace | undefined, name: strin
     return `namespaces of tenant "${tenant}" are named "${tenant}--<name>"; use "${childNamespaceOf(tenant, name)}"`;
   if (name === systemNamespaceOf(tenant) && !platform)
     return `"${name}" is the platform's namespace of tenant "${tenant}"; choose another name`;
+  if (!platform && forest.ancestors(parentName).length + 1 >= MAX_LEVELS)
+    return `the tree of a tenant is at most ${MAX_LEVELS} levels deep`;
   return undefined;
 }
 

@@ -78,6 +78,7 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
     });
 
     it('writes nothing again, when nothing changed', async () => {
+      await world.until('acme', ({ status }) => status?.usage?.['count/subnamespaceanchors.hnc.x-k8s.io']?.used === '1');
       const before = await world.ready('acme');
       const versions = async () =>
         (await world.client.resource(NetworkPolicy).list()).items

@@ -3,9 +3,9 @@ import { INHERITED_FROM } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { OWNED_BY_TENANT } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Client } from '../../../client/client.ts';
 import { ClusterRole, ClusterRoleBinding, LimitRange, NetworkPolicy, RoleBinding } from '../../../client/kinds.ts';
-import { isJsonObject } from '../../../kube/json-value.ts';
+import { isContained } from '../../../kube/is-contained.ts';
 import type { Kind } from '../../../kube/kind.ts';
-import type { Json, KubeObject } from '../../../kube/object.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
@@ -94,19 +94,3 @@ export class OwnedObjects {
     }
   }
 }
-
-/** Everything wanted is there; what the server or others added does not matter, except in lists and in maps of amounts. */
-export function isContained(wanted: Json, existing: Json, field = ''): boolean {
-  if (Array.isArray(wanted)) {
-    return (
-      Array.isArray(existing) && wanted.length === existing.length && wanted.every((item, index) => isContained(item, existing[index]))
-    );
-  }
-  if (!isJsonObject(wanted)) return wanted === existing;
-  if (!isJsonObject(existing)) return false;
-  if (EXACT.has(field) && Object.keys(existing).length !== Object.keys(wanted).length) return false;
-  return Object.entries(wanted).every(([key, value]) => isContained(value, existing[key], key));
-}
-
-/** Maps of which nothing may be left over: amounts, and labels that select. */
-const EXACT = new Set(['hard', 'max', 'matchLabels', 'podSelector']);

@@ -23,7 +23,7 @@ export class TenantPods implements MovePorts {
   readonly #workloads: TenantWorkloads;
   /** Tenants whose DaemonSets are known to be as wanted since this process started. */
   readonly #templates = new Map<string, 'pinned' | 'unpinned'>();
-  readonly evictions = new Map<string, Eviction>();
+  readonly evictions = new Map<string, Map<string, Eviction>>();
   readonly moving = new Set<string>();
   #onFollow: (pods: Informer) => void = () => {};
   #pods: Informer | undefined;

@@ -17,8 +17,8 @@ export interface MovePorts {
   releaseNodes(tenant: string, nodes: readonly string[]): Promise<void>;
   /** @returns false when a disruption budget keeps it */
   evict(pod: PodFact): Promise<boolean>;
-  /** By workload; what is lost with the process is that a successor may be missing, and budgets still hold. */
-  evictions: Map<string, Eviction>;
+  /** By tenant and workload; what is lost with the process is that a successor may be missing, and budgets still hold. */
+  evictions: Map<string, Map<string, Eviction>>;
   /** The tenants that wait for Pods, their own or others', to come or go. */
   moving: Set<string>;
 }
@@ -42,11 +42,14 @@ export async function moveNext(
 ): Promise<Waiting | undefined> {
   const total = moving.pods + moving.displaced.reduce((sum, { pods }) => sum + pods.length, 0);
   const left = [...moving.displaced, ...moving.moves].reduce((sum, { pods }) => sum + pods.length, 0);
-  if (left === 0) {
+  const name = tenant.metadata.name!;
+  const under = evictions.get(name) ?? new Map<string, Eviction>();
+  const { candidates, waitsFor } = nextEviction(moving, facts, under, now);
+  if (left === 0 && !waitsFor) {
+    evictions.delete(name);
     reportMoving(tenant, false, TenantReason.InPlace, `all ${moving.pods} Pods are in place`, now);
     return undefined;
   }
-  const { candidates, waitsFor } = nextEviction(moving, facts, evictions, now);
   const progress = (detail: string, afterMs: number): Waiting => {
     const message = `${total - left} of ${total} Pods are in place; ${detail}`;
     reportMoving(tenant, true, TenantReason.Moving, message, now);
@@ -55,7 +58,8 @@ export async function moveNext(
   if (waitsFor) return progress(`${nameOf(tenant, waitsFor.workload)}: ${waitsFor.why}`, STARTING_MS);
   for (const { workload, pod } of candidates) {
     if (!(await evict(pod))) continue;
-    evictions.set(workloadKey(workload), { uid: pod.uid, pods: podsOf(workload, facts).length, at: now });
+    under.set(workloadKey(workload), { workload, tenant: pod.tenant, uid: pod.uid, pods: podsOf(workload, facts).length, at: now });
+    evictions.set(name, under);
     return progress(`${nameOf(tenant, workload)} moves`, STARTING_MS);
   }
   const held =

@@ -34,7 +34,13 @@ function choice(pods: PodFact[], last?: Eviction) {
 }
 
 const STARTS = 'a Pod that takes over is starting';
-const last = (at: number): Eviction => ({ uid: 'gone', pods: 2, at });
+const last = (at: number): Eviction => ({
+  workload: { namespace: 'acme', kind: 'ReplicaSet', name: 'web' },
+  tenant: 'acme',
+  uid: 'gone',
+  pods: 2,
+  at,
+});
 
 describe('the next Pod to go', () => {
   test.each<[string, PodFact[], Eviction | undefined, string]>([
@@ -52,6 +58,8 @@ describe('the next Pod to go', () => {
     ['waits, while the cache still shows the one that went', [leaving('a'), leaving('gone')], last(NOW - 1000), STARTS],
     ['goes, when the successor is ready', [leaving('a'), moved('n')], last(NOW - 1000), 'a'],
     ['goes, when none comes', [leaving('a')], last(NOW - REPLACEMENT_MS), 'a'],
+    ['is none, and the end is not there, while the last successor starts', [moved('n')], last(NOW - 1000), STARTS],
+    ['is none, when all are in place', [moved('m'), moved('n')], last(NOW - 1000), ''],
     ['is never one that nothing makes again', [leaving('a', { controller: undefined })], undefined, ''],
   ])('%s', (_what, pods, before, expected) => {
     expect(choice(pods, before)).toBe(expected);

@@ -5,11 +5,15 @@ export const REPLACEMENT_MS = 5 * 60_000;
 
 /** The last Pod of a workload that went, and how many there were with it. */
 export interface Eviction {
+  workload: Pick<WorkloadMove, 'namespace' | 'kind' | 'name'>;
+  /** Whose it is: the successors of others, once off the nodes, are not waited for. */
+  tenant: string | undefined;
   uid: string;
   pods: number;
   at: number;
 }
 
+/** Of one move, by workload. */
 export type Evictions = ReadonlyMap<string, Eviction>;
 
 export interface EvictionChoice {
@@ -31,6 +35,13 @@ export function nextEviction(plan: TenantPlan, facts: PlanFacts, evictions: Evic
     if (why !== undefined) return { candidates: [], waitsFor: { workload, why } };
     candidates.push({ workload, pod: workload.pods.find((pod) => !pod.ready) ?? workload.pods[0] });
   }
+  if (candidates.length > 0) return { candidates };
+  for (const last of evictions.values()) {
+    if (last.tenant !== plan.tenant) continue;
+    const workload = { ...last.workload, pods: [] };
+    const why = unfinished(workload, facts, last, now);
+    if (why !== undefined) return { candidates, waitsFor: { workload, why } };
+  }
   return { candidates };
 }
 
@@ -39,7 +50,7 @@ export function workloadKey({ namespace, kind, name }: Pick<WorkloadMove, 'names
 }
 
 /** All Pods of the workload, those in place included. */
-export function podsOf({ namespace, kind, name }: WorkloadMove, facts: PlanFacts): PodFact[] {
+export function podsOf({ namespace, kind, name }: Eviction['workload'], facts: PlanFacts): PodFact[] {
   return facts.pods.filter(
     (pod) => pod.namespace === namespace && pod.controller?.kind === kind && pod.controller.name === name && !pod.terminating,
   );

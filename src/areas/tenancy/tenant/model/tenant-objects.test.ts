@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { isContained } from '../owned-objects.ts';
 import { apiAddresses, excludedRanges } from './cluster-ranges.ts';
 import { metadataPatch } from './namespace-metadata.ts';
 import { networkPolicies } from './network-policies.ts';
@@ -159,17 +158,5 @@ describe('a Tenant that makes no sense', () => {
   ])('or whose namespaces are not free, is known: %s', (_what, args, problem) => {
     if (problem === undefined) expect(namespaceTaken(...args)).toBeUndefined();
     else expect(namespaceTaken(...args)).toContain(problem);
-  });
-});
-
-describe('isContained', () => {
-  test.each([
-    ['defaults of the server do not matter', { spec: { a: 1 } }, { spec: { a: 1, b: 2 } }, true],
-    ['a changed field does', { spec: { a: 1 } }, { spec: { a: 2 } }, false],
-    ['an item too many does', { l: [1] }, { l: [1, 2] }, false],
-    ['an amount too many does', { hard: { cpu: '1' } }, { hard: { cpu: '1', pods: '2' } }, false],
-    ['an absent object does', { a: 1 }, undefined, false],
-  ])('%s', (_what, wanted, existing, expected) => {
-    expect(isContained(wanted, existing)).toBe(expected);
   });
 });

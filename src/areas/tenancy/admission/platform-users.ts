@@ -4,6 +4,12 @@ export type UserInfo = AdmissionReviewRequest['userInfo'];
 
 export const OWN_CONTROLLERS = 'system:serviceaccounts:tenantry-system';
 
+/** For webhooks that have nothing to say to our own controllers: the API server need not even ask. */
+export const NOT_OUR_OWN = {
+  name: 'not-our-own',
+  expression: `!(has(request.userInfo.groups) && '${OWN_CONTROLLERS}' in request.userInfo.groups)`,
+};
+
 /** Members decide what admission lets others decide; everybody else is judged. */
 const PLATFORM_GROUPS = new Set([
   'tenantry:platform',

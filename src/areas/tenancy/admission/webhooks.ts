@@ -21,7 +21,7 @@ import { CONFIGURATION_RULE, OBJECTS_RULE, PLATFORM_COPIES_RULE } from './object
 import { objectsHandler } from './objects/objects.ts';
 import { platformCopiesHandler } from './objects/platform-copies.ts';
 import { tenantHandlers } from './tenant/tenant-handlers.ts';
-import { GUARD_RULE, PLACEMENT_RULE, WORKLOAD_RULE } from './tenant/tenant-rules.ts';
+import { BINDING_RULE, GUARD_RULE, PLACEMENT_RULE, WORKLOAD_RULE } from './tenant/tenant-rules.ts';
 import type { WebhookRule } from './webhook-rules.ts';
 
 /** The rules on everything else, registered once there is a tree to keep them for. */
@@ -34,6 +34,7 @@ export const TREE_RULES: readonly WebhookRule[] = [
   PLATFORM_COPIES_RULE,
   PLACEMENT_RULE,
   WORKLOAD_RULE,
+  BINDING_RULE,
   GUARD_RULE,
 ];
 

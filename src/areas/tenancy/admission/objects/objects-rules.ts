@@ -1,6 +1,6 @@
 import { INCLUDED_LABEL } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { PROPAGATE_TO_PLATFORM } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
-import { OWN_CONTROLLERS } from '../platform-users.ts';
+import { NOT_OUR_OWN } from '../platform-users.ts';
 import type { WebhookRule } from '../webhook-rules.ts';
 
 const WRITES = ['CREATE', 'UPDATE', 'DELETE'];
@@ -24,9 +24,7 @@ export const OBJECTS_RULE: WebhookRule = {
   timeoutSeconds: 2,
   namespaceSelector: IN_TREES,
   // A change at the top of a tree is a thousand writes of our own, and none of them needs to be asked about.
-  matchConditions: [
-    { name: 'not-our-own', expression: `!(has(request.userInfo.groups) && '${OWN_CONTROLLERS}' in request.userInfo.groups)` },
-  ],
+  matchConditions: [NOT_OUR_OWN],
 };
 
 const carries = (object: string): string =>

@@ -1,5 +1,6 @@
 import { INCLUDED_LABEL } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { TENANT_LABEL } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import { NOT_OUR_OWN } from '../platform-users.ts';
 import type { WebhookRule } from '../webhook-rules.ts';
 
 const WRITES = ['CREATE', 'UPDATE'];
@@ -58,10 +59,17 @@ export const WORKLOAD_RULE: WebhookRule = {
     resources('batch', 'jobs', 'cronjobs'),
     resources('kruntimes.io', 'runs', 'runtimes'),
     resources('networking.k8s.io', 'ingresses', 'networkpolicies'),
-    resources('rbac.authorization.k8s.io', 'rolebindings'),
   ],
   failurePolicy: 'Fail',
   namespaceSelector: IN_TREES,
+};
+
+/** Apart from the workloads, because a change at the top of a tree is a thousand RoleBindings of our own. */
+export const BINDING_RULE: WebhookRule = {
+  ...WORKLOAD_RULE,
+  name: 'bindings.tenantry.dev',
+  rules: [resources('rbac.authorization.k8s.io', 'rolebindings')],
+  matchConditions: [NOT_OUR_OWN],
 };
 
 /** What in a tenant's namespaces is not its owners'. The platform is not even asked: it must be able to repair anything. */

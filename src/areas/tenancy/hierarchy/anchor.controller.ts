@@ -1,5 +1,5 @@
 import { SubnamespaceAnchorKind } from '../../../api/hnc.x-k8s.io/v1alpha2/subnamespace-anchor.ts';
-import { CustomResourceDefinition, Namespace } from '../../../client/kinds.ts';
+import { Namespace } from '../../../client/kinds.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
@@ -14,7 +14,6 @@ export function anchorController(environment: TenancyEnvironment): { start(): vo
   const { forest, informers, clock, log, metrics } = environment;
   const namespaces = informers.get(Namespace);
   const anchors = informers.get(SubnamespaceAnchorKind);
-  const definitions = informers.get(CustomResourceDefinition, { metadataOnly: true });
   anchors.addIndex(BY_NAME, ({ metadata }) => [metadata.name!]);
   const torn = new TornAnchors();
   const controller = new Controller({
@@ -27,10 +26,7 @@ export function anchorController(environment: TenancyEnvironment): { start(): vo
   });
   const anchorsNamed = (name: string): string[] => anchors.byIndex(BY_NAME, name).map(keyOf);
   const stopNoting = anchors.onChange((change) => torn.note(change));
-  controller
-    .watch(anchors)
-    .watch(namespaces, ({ object }) => anchorsNamed(object.metadata.name!))
-    .watch(definitions, () => []);
+  controller.watch(anchors).watch(namespaces, ({ object }) => anchorsNamed(object.metadata.name!));
   const unlisten = forest.onChange((names) => {
     for (const name of names) for (const key of anchorsNamed(name)) controller.queue.add(key);
   });

@@ -5,8 +5,9 @@ import { Namespace } from '../../../client/kinds.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
+import { definitionGoes } from './definition-goes.ts';
 import { hierarchyWrite, unmanagedHierarchyPatch } from './model/hierarchy-write.ts';
-import { namespacePatch } from './model/namespace-write.ts';
+import { dropsAncestors, namespacePatch } from './model/namespace-write.ts';
 
 /** A change at the root is a write in each namespace below it; so many are on their way at once. */
 const CONCURRENCY = 32;
@@ -47,7 +48,11 @@ export function hierarchyController(environment: TenancyEnvironment): { start():
       const stored = namespaces.get(name);
       if (!namespace || !stored) return;
       const patch = namespacePatch(namespace, stored);
-      if (patch !== undefined) await client.resource(Namespace).patch(name, { type: 'merge', patch }).catch(unlessOvertaken);
+      if (patch === undefined) return;
+      // Not by its own deletion, but by that of its definition, which the watch has not told yet: nothing is taken apart.
+      const isLost = !hierarchies.find(name, HIERARCHY_NAME) && dropsAncestors(patch);
+      if (isLost && (await definitionGoes(client, HierarchyConfigurationKind))) return;
+      await client.resource(Namespace).patch(name, { type: 'merge', patch }).catch(unlessOvertaken);
     },
   });
   controller

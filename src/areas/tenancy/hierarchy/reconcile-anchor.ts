@@ -1,13 +1,13 @@
 import { SubnamespaceAnchorKind, type SubnamespaceAnchor } from '../../../api/hnc.x-k8s.io/v1alpha2/subnamespace-anchor.ts';
-import { CustomResourceDefinition, Namespace } from '../../../client/kinds.ts';
+import { Namespace } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { formatTime } from '../../../kube/time.ts';
 import type { ReconcileResult } from '../../../runtime/controller.ts';
 import { whyUnmanaged } from '../forest/tree-settings.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
+import { definitionGoes } from './definition-goes.ts';
 import { DRAIN_AGAIN_MS, drainNamespaces } from './drain/drain-namespaces.ts';
-import { definitionOf } from './drain/drained-kinds.ts';
 import { anchorPatch, decideAnchor, type AnchorDecision } from './model/anchor-decision.ts';
 import { newSubnamespace } from './model/new-subnamespace.ts';
 import type { TornAnchors } from './torn-anchors.ts';
@@ -24,7 +24,12 @@ export async function reconcileAnchor(environment: TenancyEnvironment, torn: Tor
   let child: KubeObject | undefined = informers.get(Namespace).get(name);
   // The namespace may have been made a moment ago: an anchor that goes must not leave it behind.
   if (!child && deletionTimestamp) child = await storedNamespace(environment, name);
-  const decision = decide(environment, anchor, child);
+  const decision = decide(
+    environment,
+    anchor,
+    child,
+    deletionTimestamp !== undefined && (await definitionGoes(client, SubnamespaceAnchorKind)),
+  );
   // The finalizer stands before the namespace is there, and the anchor goes after it.
   const patch = anchorPatch(anchor, decision);
   if (patch !== undefined) await client.resource(SubnamespaceAnchorKind, anchor.metadata.namespace).patch(name, { type: 'merge', patch });
@@ -32,10 +37,13 @@ export async function reconcileAnchor(environment: TenancyEnvironment, torn: Tor
   if (decision.action === 'delete') return remove(environment, child!);
 }
 
-function decide({ forest, informers }: TenancyEnvironment, anchor: SubnamespaceAnchor, child: KubeObject | undefined): AnchorDecision {
+function decide(
+  { forest }: TenancyEnvironment,
+  anchor: SubnamespaceAnchor,
+  child: KubeObject | undefined,
+  definitionDeleted: boolean,
+): AnchorDecision {
   const { namespace: parent = '', name = '' } = anchor.metadata;
-  const definitions = informers.get(CustomResourceDefinition, { metadataOnly: true });
-  const definition = definitions.get(definitionOf(SubnamespaceAnchorKind));
   return decideAnchor({
     anchor,
     child,
@@ -44,7 +52,7 @@ function decide({ forest, informers }: TenancyEnvironment, anchor: SubnamespaceA
     parentTerminating: forest.get(parent)?.terminating ?? true,
     childHasChildren: (forest.get(name)?.children.length ?? 0) > 0,
     cascades: forest.allowsCascadingDeletion(name),
-    definitionDeleted: !definition || definition.metadata.deletionTimestamp !== undefined,
+    definitionDeleted,
   });
 }
 
@@ -69,9 +77,11 @@ async function finishTorn(
   key: string,
   anchor: SubnamespaceAnchor,
 ): Promise<ReconcileResult | void> {
+  const { client } = environment;
   const child = await storedNamespace(environment, anchor.metadata.name!);
   const deletionTimestamp = formatTime(new Date(environment.clock.now()));
-  const { action } = decide(environment, { ...anchor, metadata: { ...anchor.metadata, deletionTimestamp } }, child);
+  const asDeleted = { ...anchor, metadata: { ...anchor.metadata, deletionTimestamp } };
+  const { action } = decide(environment, asDeleted, child, await definitionGoes(client, SubnamespaceAnchorKind));
   const result = action === 'delete' ? await remove(environment, child!) : undefined;
   if (!result) torn.done(key, anchor);
   return result;

@@ -12,6 +12,6 @@ export const DRAINED_KINDS: readonly Kind[] = [
 ];
 
 /** The name of the CustomResourceDefinition that serves a kind. */
-export function definitionOf({ plural, group }: Kind): string {
+export function definitionOf({ plural, group }: { plural: string; group: string }): string {
   return `${plural}.${group}`;
 }

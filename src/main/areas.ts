@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
+import { pluginsRights } from '../areas/plugins/plugins-rights.ts';
 import { builtInRuntimes } from '../areas/runs/built-in-runtimes.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
 import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
@@ -55,6 +56,7 @@ export async function installAreas(client: Client, definitions: KubeObject[]): P
     ...runsRights(),
     ...runtimeAccessPolicy(),
     ...tenancyRights(),
+    ...pluginsRights(),
     ...webhookConfigurations('tenantry-kinds', KIND_RULES),
   ]);
   if (!written.includes('created')) return;
@@ -79,7 +81,14 @@ async function install(client: Client, definition: KubeObject): Promise<'created
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error;
   }
-  const created = await resource.create(wanted);
+  let created: KubeObject;
+  try {
+    created = await resource.create(wanted);
+  } catch (error) {
+    // Another process installs the same.
+    if (isStatusError(error, 'AlreadyExists')) return install(client, definition);
+    throw error;
+  }
   if (definition.kind !== 'CustomResourceDefinition' || isConditionTrue(created.status?.conditions, 'Established')) return 'created';
   for await (const update of resource.watch({
     fieldSelector: `metadata.name=${name}`,

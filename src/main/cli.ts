@@ -119,6 +119,7 @@ Example:
   addTenantCommands(program);
   addNamespaceCommands(program);
   addControllerCommand(program);
+  addAdmissionCommand(program);
   addImageCommands(program);
 
   addClusterOptions(addRunCommand(program));
@@ -175,6 +176,35 @@ Examples:
     .action(async (options) => {
       const { controller } = await import('./controller.ts');
       await controller(options);
+    });
+}
+
+function addAdmissionCommand(program: Command): void {
+  program
+    .command('admission')
+    .description('answer the API server of your Kubernetes for tenants, and keep running until Ctrl-C')
+    .option('--kubeconfig <file>', 'the cluster; `in-cluster` is the one this is a Pod of (default: as kubectl finds it, else in-cluster)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--namespace <name>', 'where its certificate is kept (default: that of the Pod, else tenantry-system)')
+    .option('--no-install', 'leave definitions, rights and webhooks alone: somebody else installs them')
+    .option('--listen <host:port>', 'where it answers; :9443 for all addresses', '127.0.0.1:9443')
+    .option('--url <url>', 'where the API server finds it, when not by the Service tenantry-admission')
+    .option('--bind-address <host:port>', 'where /metrics, /healthz and /readyz are; :8083 for all addresses', '127.0.0.1:8083')
+    .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
+    .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('json'))
+    .addHelpText(
+      'after',
+      `
+It keeps tenants inside their trees, their Pods on their nodes and their quotas in bounds. Run two or more of it beside
+\`tenantry controller --area tenancy\`: it goes on while controllers restart, and while none answers, nothing of tenants
+is admitted.
+
+Example:
+  $ tenantry admission --kubeconfig in-cluster --listen :9443 --bind-address :8083`,
+    )
+    .action(async (options) => {
+      const { admission } = await import('./admission.ts');
+      await admission(options);
     });
 }
 

@@ -1,5 +1,6 @@
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
+import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { KubeObject } from '../kube/object.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -32,6 +33,11 @@ export const CONTROLLER_AREAS: Record<string, ControllerArea> = {
     objects: (namespace) => [...runsRights(), ...runtimeAccessPolicy(), ...leaseRights('runs', namespace)],
     start: startRunsArea,
   },
+  tenancy: {
+    groups: ['tenantry.dev', 'hnc.x-k8s.io'],
+    objects: (namespace) => [...tenancyRights(), ...leaseRights('tenancy', namespace, 'tenantry-system')],
+    start: startTenancyArea,
+  },
 };
 
 export function leaseOf(area: string): string {
@@ -39,7 +45,7 @@ export function leaseOf(area: string): string {
 }
 
 /** For the account that the rights of an area are given to. A Lease that is yet to be made cannot be named in a rule. */
-function leaseRights(area: string, namespace: string): KubeObject[] {
+function leaseRights(area: string, namespace: string, home = 'kube-system'): KubeObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const name = `tenantry:${area}:lease`;
   const lease = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
@@ -48,7 +54,7 @@ function leaseRights(area: string, namespace: string): KubeObject[] {
     { ...lease, verbs: ['create'] },
   ];
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
-  const subjects = [{ kind: 'ServiceAccount', name: `tenantry-${area}`, namespace: 'kube-system' }];
+  const subjects = [{ kind: 'ServiceAccount', name: `tenantry-${area}`, namespace: home }];
   return [
     { apiVersion, kind: 'Role', metadata: { name, namespace }, rules },
     { apiVersion, kind: 'RoleBinding', metadata: { name, namespace }, roleRef, subjects },
@@ -59,4 +65,16 @@ async function startRunsArea({ images, ...environment }: AreaEnvironment): Promi
   const { startRuns } = await import('../areas/runs/start-runs.ts');
   const settings = { runtimedImage: images.runtimed, maintainerImage: images.maintainer };
   return startRuns({ ...environment, settings, traces: exporterSettings(process.env, 'tenantry') });
+}
+
+async function startTenancyArea({ client, clock, log, metrics }: AreaEnvironment): Promise<{ stop(): Promise<void> }> {
+  const { openTenancy, startTenancyControllers } = await import('../areas/tenancy/start-tenancy.ts');
+  const environment = await openTenancy({ client, clock, log, metrics });
+  const controllers = startTenancyControllers(environment);
+  return {
+    async stop() {
+      await controllers.stop();
+      await environment.stop();
+    },
+  };
 }

@@ -8,26 +8,55 @@ export const ADMISSION_USER = 'system:serviceaccount:tenantry-system:tenantry-ad
 
 /**
  * They copy any kind of object down the tree and give the owners of a tenant whatever a RoleBinding names, so they must hold everything,
- * as HNC does. Admission only reads.
+ * as HNC does.
  */
 export function tenancyRights(): KubeObject[] {
-  const apiVersion = 'rbac.authorization.k8s.io/v1';
-  const roleRef = (name: string) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name });
-  const account = (name: string) => ({ kind: 'ServiceAccount', name, namespace: 'tenantry-system' });
-  const grant = (name: string, user: string, rules: object[]): KubeObject[] => [
-    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
-    { apiVersion, kind: 'ClusterRoleBinding', metadata: { name }, roleRef: roleRef(name), subjects: [account(user)] },
-  ];
   return [
     ...ownerRoles(),
     ...grant('tenantry:tenancy', 'tenantry-tenancy', [
       { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
       { nonResourceURLs: ['*'], verbs: ['get'] },
     ]),
-    ...grant('tenantry:admission', 'tenantry-admission', [
+  ];
+}
+
+/** Admission reads, asks whether somebody may, and writes what belongs to itself: its certificate, its reservations of quota. */
+export function admissionRights(namespace: string): KubeObject[] {
+  const name = 'tenantry:admission';
+  const own = ['get', 'list', 'watch', 'create', 'update'];
+  return [
+    ...grant(name, 'tenantry-admission', [
       { apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] },
       { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+      // For dry runs: whether a quota of the tree may limit what it does is asked of the API server.
       { apiGroups: [''], resources: ['resourcequotas'], verbs: ['create'] },
     ]),
+    {
+      apiVersion: RBAC_VERSION,
+      kind: 'Role',
+      metadata: { name, namespace },
+      rules: [{ apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: own }],
+    },
+    {
+      apiVersion: RBAC_VERSION,
+      kind: 'RoleBinding',
+      metadata: { name, namespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name },
+      subjects: [account('tenantry-admission')],
+    },
+  ];
+}
+
+const RBAC_VERSION = 'rbac.authorization.k8s.io/v1';
+
+function account(name: string) {
+  return { kind: 'ServiceAccount', name, namespace: 'tenantry-system' };
+}
+
+function grant(name: string, user: string, rules: object[]): KubeObject[] {
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
+  return [
+    { apiVersion: RBAC_VERSION, kind: 'ClusterRole', metadata: { name }, rules },
+    { apiVersion: RBAC_VERSION, kind: 'ClusterRoleBinding', metadata: { name }, roleRef, subjects: [account(user)] },
   ];
 }

@@ -19,24 +19,30 @@ export interface WebhookRule {
   matchConditions?: { name: string; expression: string }[];
 }
 
-export type WebhookClient = { service: { namespace: string; name: string; path?: string; port?: number } } | { url: string };
+/** Where the API server finds admission when it is not a function of its own process. */
+export interface WebhookAddress {
+  /** PEM of whom the certificate there is from. */
+  authority: string;
+  /** Absent: the Service. */
+  url?: string;
+}
 
 /** The webhook configurations of a set of rules: one per type, named after the set. */
-export function webhookConfigurations(set: string, rules: readonly WebhookRule[], caBundle?: string): KubeObject[] {
+export function webhookConfigurations(set: string, rules: readonly WebhookRule[], address?: WebhookAddress): KubeObject[] {
   return (['Mutating', 'Validating'] as const).flatMap((type) => {
-    const webhooks = rules.filter((rule) => rule.type === type).map((rule) => webhook(rule, caBundle));
+    const webhooks = rules.filter((rule) => rule.type === type).map((rule) => webhook(rule, address));
     if (webhooks.length === 0) return [];
     const kind = `${type}WebhookConfiguration`;
     return [{ apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: set }, webhooks }];
   });
 }
 
-function webhook(rule: WebhookRule, caBundle: string | undefined) {
+function webhook(rule: WebhookRule, address: WebhookAddress | undefined) {
   const { name, path, rules, failurePolicy, timeoutSeconds = 5, namespaceSelector, matchConditions } = rule;
   return {
     name,
     admissionReviewVersions: ['v1'],
-    clientConfig: { service: { ...ADMISSION_SERVICE, path, port: 443 }, ...(caBundle === undefined ? {} : { caBundle }) },
+    clientConfig: clientConfig(path, address),
     rules,
     failurePolicy,
     matchPolicy: 'Equivalent',
@@ -45,4 +51,11 @@ function webhook(rule: WebhookRule, caBundle: string | undefined) {
     ...(namespaceSelector ? { namespaceSelector } : {}),
     ...(matchConditions ? { matchConditions } : {}),
   };
+}
+
+function clientConfig(path: string, address: WebhookAddress | undefined): object {
+  const caBundle = address && Buffer.from(address.authority).toString('base64');
+  const target =
+    address?.url === undefined ? { service: { ...ADMISSION_SERVICE, path, port: 443 } } : { url: address.url.replace(/\/$/, '') + path };
+  return { ...target, ...(caBundle === undefined ? {} : { caBundle }) };
 }

@@ -15,16 +15,30 @@ const TRIES = 50;
 /** As it is written: what a ResourceQuota (`namespace/name`) was admitted to use, and when. */
 type Reservations = Record<string, { used: Record<string, string>; at: number }>;
 
+interface Request {
+  namespace: string;
+  quota: string;
+  used: ResourceList;
+  settle(refusal: string | undefined): void;
+  fail(error: unknown): void;
+}
+
+/** The requests about one tree that wait, and the object as this process last saw it. */
+interface Desk {
+  waiting: Request[];
+  isBusy: boolean;
+  stored: KubeObject | undefined;
+}
+
 /**
- * What was admitted but is not yet seen in the store, shared by all replicas of admission in one object per tree: each decision is
- * written by compare-and-swap before it is given, so that no two replicas give the same room away.
+ * What was admitted but is not yet seen in the store, shared by all replicas of admission in one object per tree: decisions are written
+ * by compare-and-swap before they are given, so that no two replicas give the same room away. Decisions that wait share one write.
  */
 export class SharedReservations {
   readonly #client: Client;
   readonly #clock: Clock;
   readonly #tree: TreeQuotas;
-  /** Decisions of this process about one tree come one after the other; only other replicas can interfere. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #desks = new Map<string, Desk>();
 
   constructor(client: Client, clock: Clock, tree: TreeQuotas) {
     this.#client = client;
@@ -34,35 +48,53 @@ export class SharedReservations {
 
   /** @returns why the namespace may not use so much in all; undefined when it may, which then counts for everybody. */
   reserve(root: string, namespace: string, quota: string, used: ResourceList): Promise<string | undefined> {
-    const before = this.#turns.get(root) ?? Promise.resolve();
-    const turn = before.then(() => this.#decide(root, namespace, quota, used));
-    const settled: Promise<void> = turn.then(
-      () => this.#forgetTurn(root, settled),
-      () => this.#forgetTurn(root, settled),
-    );
-    this.#turns.set(root, settled);
-    return turn;
+    let desk = this.#desks.get(root);
+    if (!desk) this.#desks.set(root, (desk = { waiting: [], isBusy: false, stored: undefined }));
+    const own = desk;
+    return new Promise((settle, fail) => {
+      own.waiting.push({ namespace, quota, used, settle, fail });
+      if (!own.isBusy) void this.#work(root, own);
+    });
   }
 
-  #forgetTurn(root: string, turn: Promise<void>): void {
-    if (this.#turns.get(root) === turn) this.#turns.delete(root);
-  }
-
-  async #decide(root: string, namespace: string, quota: string, used: ResourceList): Promise<string | undefined> {
-    for (let attempt = 0; attempt < TRIES; attempt++) {
-      const stored = await this.#read(root);
-      const now = this.#clock.now();
-      const reservations = fresh(stored, now);
-      for (const [key, reservation] of Object.entries(reservations)) {
-        const [from, name] = key.split('/');
-        this.#tree.reserved(from, name, toResourceList(reservation.used), reservation.at + LAPSE_MS - now);
+  async #work(root: string, desk: Desk): Promise<void> {
+    desk.isBusy = true;
+    while (desk.waiting.length > 0) {
+      const requests = desk.waiting.splice(0);
+      try {
+        const refusals = await this.#decide(root, desk, requests);
+        for (const [index, request] of requests.entries()) request.settle(refusals[index]);
+      } catch (error) {
+        desk.stored = undefined;
+        for (const request of requests) request.fail(error);
       }
-      const refusal = this.#tree.ledger.excess(namespace, quota, used);
-      if (refusal) return refusal.message;
-      reservations[`${namespace}/${quota}`] = { used: fromResourceList(used), at: now };
-      if (!(await this.#write(root, stored, reservations))) continue;
-      this.#tree.reserved(namespace, quota, used, LAPSE_MS);
-      return undefined;
+    }
+    desk.isBusy = false;
+  }
+
+  async #decide(root: string, desk: Desk, requests: readonly Request[]): Promise<(string | undefined)[]> {
+    for (let attempt = 0; attempt < TRIES; attempt++) {
+      // What this process wrote last is most likely still what is there; if not, the write says so.
+      desk.stored ??= await this.#read(root);
+      const now = this.#clock.now();
+      const reservations = fresh(desk.stored, now);
+      for (const [key, { used, at }] of Object.entries(reservations)) {
+        const [namespace, name] = key.split('/');
+        this.#tree.reserved(namespace, name, toResourceList(used), at + LAPSE_MS - now);
+      }
+      const undo: (() => void)[] = [];
+      const refusals = requests.map(({ namespace, quota, used }) => {
+        const refusal = this.#tree.ledger.excess(namespace, quota, used);
+        if (refusal) return refusal.message;
+        reservations[`${namespace}/${quota}`] = { used: fromResourceList(used), at: now };
+        undo.push(this.#tree.reserved(namespace, quota, used, LAPSE_MS));
+        return undefined;
+      });
+      if (undo.length === 0) return refusals;
+      const written = await this.#write(root, desk.stored, reservations);
+      desk.stored = written;
+      if (written) return refusals;
+      for (const each of undo.reverse()) each();
     }
     throw new Error(`Cannot reserve quota in "${root}": other replicas of admission kept changing its reservations; try again`);
   }
@@ -76,16 +108,15 @@ export class SharedReservations {
     }
   }
 
-  /** @returns false when another replica was faster */
-  async #write(root: string, stored: KubeObject | undefined, reservations: Reservations): Promise<boolean> {
+  /** @returns undefined when another replica was faster */
+  async #write(root: string, stored: KubeObject | undefined, reservations: Reservations): Promise<KubeObject | undefined> {
     const configMaps = this.#client.resource(ConfigMap, HOME);
     const data = { reservations: JSON.stringify(reservations) };
     try {
-      if (stored) await configMaps.update({ ...stored, data });
-      else await configMaps.create({ metadata: { name: nameFor(root) }, data });
-      return true;
+      if (stored) return await configMaps.update({ ...stored, data });
+      return await configMaps.create({ metadata: { name: nameFor(root) }, data });
     } catch (error) {
-      if (isStatusError(error, 'Conflict') || isStatusError(error, 'AlreadyExists')) return false;
+      if (isStatusError(error, 'Conflict') || isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound')) return undefined;
       throw error;
     }
   }

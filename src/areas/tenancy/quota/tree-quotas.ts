@@ -13,6 +13,12 @@ import { TreeLedger } from './model/tree-ledger.ts';
 
 const BY_NAMESPACE = 'namespace';
 
+interface Reservation {
+  used: ResourceList;
+  /** On the monotonic clock. */
+  until: number;
+}
+
 /** Told which namespace's usage, limits or place changed. */
 export type QuotaListener = (namespace: string) => void;
 
@@ -27,7 +33,8 @@ export class TreeQuotas {
   readonly counts: Informer<KubeObject>;
   /** By namespace and ResourceQuota: the version that an admitted usage was written upon. What is not newer is old news. */
   readonly #writtenUpon = new Map<string, bigint>();
-  readonly #reservations = new Map<string, { used: ResourceList; lapse: Timer }>();
+  readonly #reservations = new Map<string, Reservation>();
+  readonly #lapses = new Map<string, Timer>();
   readonly #listeners = new Set<QuotaListener>();
   readonly #clock: Clock;
 
@@ -73,15 +80,32 @@ export class TreeQuotas {
     this.#tell(quota.metadata.namespace!);
   }
 
-  /** Another process admitted a usage; it counts until then, or longer when the store shows it. */
-  reserved(namespace: string, name: string, used: ResourceList, forMs: number): void {
+  /**
+   * A usage was admitted, here or by another process; it counts until then, or longer when the store shows it.
+   * @returns the way to take it back
+   */
+  reserved(namespace: string, name: string, used: ResourceList, forMs: number): () => void {
     const key = `${namespace}/${name}`;
-    this.#reservations.get(key)?.lapse.cancel();
-    const lapse = this.#clock.setTimer(forMs, () => {
+    const before = this.#reservations.get(key);
+    const until = this.#clock.monotonic() + forMs;
+    this.#reserve(namespace, name, { used, until });
+    return () => this.#reserve(namespace, name, before);
+  }
+
+  #reserve(namespace: string, name: string, reservation: Reservation | undefined): void {
+    const key = `${namespace}/${name}`;
+    this.#lapses.get(key)?.cancel();
+    const left = reservation ? reservation.until - this.#clock.monotonic() : 0;
+    if (reservation && left > 0) {
+      this.#reservations.set(key, reservation);
+      this.#lapses.set(
+        key,
+        this.#clock.setTimer(left, () => this.#reserve(namespace, name, undefined)),
+      );
+    } else {
       this.#reservations.delete(key);
-      this.#recount(namespace, name);
-    });
-    this.#reservations.set(key, { used, lapse });
+      this.#lapses.delete(key);
+    }
     this.#recount(namespace, name);
   }
 

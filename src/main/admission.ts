@@ -1,0 +1,99 @@
+import { isIP } from 'node:net';
+import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
+import { ADMISSION_SERVICE, webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
+import { KUBERNETES_RULES, TREE_RULES } from '../areas/tenancy/admission/webhooks.ts';
+import { openTenancy, startTenancyAdmission } from '../areas/tenancy/start-tenancy.ts';
+import { admissionRights } from '../areas/tenancy/tenancy-rights.ts';
+import { aborted, longLivedController } from '../lib/abort.ts';
+import { realClock } from '../lib/clock.ts';
+import { createLog, type LogLevel } from '../lib/log.ts';
+import { MetricsRegistry } from '../lib/metrics.ts';
+import { startWebhookServer } from '../runtime/admission/webhook-server.ts';
+import { AdmissionCertificate } from './admission-certificate.ts';
+import { builtDefinitions, installObjects } from './areas.ts';
+import { addressOf, connectAs, reach, serveHealth, type State } from './on-kubernetes.ts';
+import { productVersion } from './product-version.ts';
+
+export interface AdmissionOptions {
+  kubeconfig?: string;
+  context?: string;
+  namespace?: string;
+  install: boolean;
+  listen: string;
+  /** Where the API server reaches it, when not by the Service. */
+  url?: string;
+  bindAddress: string;
+  logLevel: LogLevel;
+  logFormat: 'pretty' | 'json';
+}
+
+const GROUPS = ['tenantry.dev', 'hnc.x-k8s.io'];
+
+/**
+ * `tenantry admission`: answers the API server of a user's Kubernetes for tenants. Apart from the controllers, so that it goes on while
+ * they restart; run two or more of it.
+ */
+export async function admission(options: AdmissionOptions): Promise<void> {
+  const log = createLog({ level: options.logLevel, format: options.logFormat });
+  const { client, namespace, server } = await connectAs('tenantry-admission', ADMISSION_SERVICE.namespace, options);
+  const metrics = new MetricsRegistry();
+  const states = new Map<string, State>([['admission', 'starting']]);
+  const stop = longLivedController();
+  // A second signal does not wait.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (stop.signal.aborted ? process.exit(1) : stop.abort()));
+  const health = await serveHealth(options.bindAddress, metrics, states);
+  try {
+    const version = await reach(client, server);
+    if (options.install) {
+      await installObjects(
+        client,
+        builtDefinitions().filter(({ spec }) => GROUPS.includes(spec?.group)),
+      );
+      await installObjects(client, admissionRights(namespace));
+    }
+    const certificate = new AdmissionCertificate(
+      client,
+      realClock,
+      { namespace, name: 'tenantry-admission' },
+      hostsOf(namespace, options.url),
+    );
+    const environment = await openTenancy({ client, clock: realClock, log, metrics });
+    const { host, port } = listenAddress(options.listen);
+    const handlers = await startTenancyAdmission(environment);
+    const webhooks = await startWebhookServer({ handlers, certificate: () => certificate.read(), host, port, clock: realClock, log });
+    if (options.install) {
+      const { authority } = await certificate.read();
+      const at = { authority, url: options.url?.replace(':0', `:${webhooks.port}`) };
+      await installObjects(client, webhookConfigurations('tenantry-tenants', [...KIND_RULES, ...TREE_RULES, ...KUBERNETES_RULES], at));
+    }
+    states.set('admission', 'leading');
+    process.stdout.write(
+      `Tenantry ${productVersion()} answers for tenants on Kubernetes ${version} at ${server}, port ${webhooks.port}; ${addressOf(health)}\n`,
+    );
+    await aborted(stop.signal);
+    states.set('admission', 'stopping');
+    await webhooks.stop();
+    await environment.stop();
+  } finally {
+    health.closeAllConnections();
+    health.close();
+    await client.close();
+  }
+}
+
+function listenAddress(text: string): { host: string | undefined; port: number } {
+  const at = text.lastIndexOf(':');
+  const port = Number(text.slice(at + 1));
+  if (at < 0 || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new Error(`Cannot listen on "${text}": it is not host:port; say it like 127.0.0.1:9443, or :9443 for all addresses`);
+  return { host: text.slice(0, at).replace(/^\[|\]$/g, '') || undefined, port };
+}
+
+/** The names that the API server may know it by. */
+function hostsOf(namespace: string, url: string | undefined): { dnsNames: string[]; addresses: string[] } {
+  const { name } = ADMISSION_SERVICE;
+  const dnsNames = [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`];
+  if (url === undefined) return { dnsNames, addresses: [] };
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) ? { dnsNames, addresses: [host] } : { dnsNames: [...dnsNames, host], addresses: [] };
+}

@@ -31,8 +31,9 @@ function refusal({ operation, object, oldObject, userInfo }: AdmissionReviewRequ
     return 'the tenant is being deleted; nothing new is made in it';
   const [before, after] = [oldObject?.metadata, object?.metadata];
   // Copies down the tree are kept by the tree.
-  if (before?.labels?.[INHERITED_FROM] !== undefined) return undefined;
-  if (before?.labels?.[OWNED_BY_TENANT] !== undefined) return 'it is kept by the platform for the whole tenant; have the Tenant changed';
+  const isCopy = before?.labels?.[INHERITED_FROM] !== undefined;
+  if (!isCopy && before?.labels?.[OWNED_BY_TENANT] !== undefined)
+    return 'it is kept by the platform for the whole tenant; have the Tenant changed';
   return operation === 'DELETE' ? undefined : reservedKey(before, after);
 }
 

@@ -35,7 +35,10 @@ function refusal(request: AdmissionReviewRequest, object: KubeObject, context: T
     return 'the tenant is suspended, and nothing starts in it; have it resumed first';
   if (request.subResource === 'scale') return undefined;
   if (resource === 'pods') return podProblem(request, object.spec ?? {}, context, rules);
-  if (isPlatform(request.userInfo) || context.name === undefined) return undefined;
+  if (context.name === undefined || context.namespace.role !== undefined) return undefined;
+  // Made of templates, like Pods.
+  if (resource === 'persistentvolumeclaims') return claimRefusal(object, context.tenant?.spec.allowed ?? {});
+  if (isPlatform(request.userInfo)) return undefined;
   return ownersProblem(resource, object, context, rules);
 }
 
@@ -58,8 +61,6 @@ function ownersProblem(resource: string, object: KubeObject, context: TenantCont
   const name = context.name!;
   const allowed = tenant?.spec.allowed ?? {};
   switch (resource) {
-    case 'persistentvolumeclaims':
-      return claimRefusal(object, allowed);
     case 'ingresses':
       return ingressRefusal(object, allowed);
     case 'services':

@@ -32,12 +32,18 @@ export function quotaObjects({ metadata, spec }: Tenant): KubeObject[] {
   return Object.keys(hard).length > 0 ? [quota(TENANT_QUOTA, { hard }), ...scoped] : scoped;
 }
 
-/** What containers get that say nothing, where the Tenant says nothing either: enough to start, too little to harm others. */
-const DEFAULT_LIMITS = { default: { cpu: '1', memory: '512Mi' }, defaultRequest: { cpu: '100m', memory: '128Mi' } };
+/**
+ * What containers get that say nothing, where the Tenant says nothing either: enough to start, too little to harm others. CPU is shared by
+ * what was requested, so it needs a limit only where limits are counted.
+ */
+function defaultLimits(counted: Amounts = {}): NonNullable<Tenant['spec']['limits']> {
+  const cpu: Record<string, string> = counted['limits.cpu'] === undefined ? {} : { cpu: '1' };
+  return { default: { ...cpu, memory: '1Gi' }, defaultRequest: { cpu: '100m', memory: '128Mi' } };
+}
 
 export function limitRange({ metadata, spec }: Tenant): KubeObject {
   const namespace = metadata.name!;
-  const limits: NonNullable<Tenant['spec']['limits']> = spec.limits ?? DEFAULT_LIMITS;
+  const limits = spec.limits ?? defaultLimits(spec.quota?.hard);
   const item: Record<string, object | string> = { type: 'Container' };
   for (const field of ['default', 'defaultRequest', 'max'] as const) if (limits[field]) item[field] = amounts(limits[field]);
   return {

@@ -58,7 +58,12 @@ describe('the quota of a tenant', () => {
   });
 
   test('comes with limits for containers that have none', () => {
-    expect(limitRange(acme()).spec.limits[0]).toMatchObject({ type: 'Container', defaultRequest: { cpu: '100m' } });
+    expect(limitRange(acme()).spec.limits[0]).toMatchObject({
+      type: 'Container',
+      default: { memory: '1Gi' },
+      defaultRequest: { cpu: '100m' },
+    });
+    expect(limitRange(acme({ quota: { hard: { 'limits.cpu': '4' } } })).spec.limits[0].default).toEqual({ cpu: '1', memory: '1Gi' });
     expect(limitRange(acme({ limits: { max: { cpu: '2000m' } } })).spec.limits).toEqual([{ type: 'Container', max: { cpu: '2' } }]);
   });
 });

@@ -4,17 +4,19 @@ import { CONFIG_NAME, HIERARCHY_NAME } from '../../../../api/hnc.x-k8s.io/v1alph
 import type { FieldError } from '../../../../kube/field-error.ts';
 import { compareText, quote } from '../../../../kube/go-text.ts';
 import { apiVersionOf, type Kind } from '../../../../kube/kind.ts';
-import { qualifiedResource, type KubeObject } from '../../../../kube/object.ts';
+import { qualifiedResource } from '../../../../kube/object.ts';
 import { conflictError, forbiddenError, invalidError } from '../../../../kube/status.ts';
 import type { AdmissionHandler } from '../../../../runtime/admission/review.ts';
+import { nextTurn } from '../../../../runtime/informer/reflector.ts';
 import { findIn, problemText, resolveEntries, type ConfiguredType, type ResolvedEntry } from '../../propagation/model/configured-types.ts';
 import { propagates } from '../../propagation/model/goes-to.ts';
-import { objectsOf, printKind } from '../../propagation/model/objects-of-type.ts';
-import { overwrittenInTree } from '../../propagation/model/overwrites.ts';
+import { ListedObjects, printKind, type ObjectsOfType } from '../../propagation/model/objects-of-type.ts';
+import { overwrittenInTree, type Overwrite } from '../../propagation/model/overwrites.ts';
 import { DEFAULT_PROPAGATION_SETTINGS } from '../../propagation/model/propagation-settings.ts';
 import { isOwnController } from '../platform-users.ts';
 import type { ObjectsReview } from './objects.ts';
 
+const PER_TURN = 200;
 const RESOURCE = { group: GROUP, resource: 'hncconfigurations' };
 
 /** A configuration names types that exist, each once, and starts to propagate none whose copies would replace what somebody made. */
@@ -23,9 +25,14 @@ export function configurationHandler({ client, types, forest }: ObjectsReview): 
     const { kind, mode } = type;
     const live = types.find(kind.group, kind.plural);
     if (!propagates(mode) || (live && propagates(live.mode))) return;
-    const objects = live?.objects ?? objectsOf(await everythingOf(kind, signal));
-    const found = overwrittenInTree({ kind, mode, objects }, [...forest.names()].sort(compareText), forest, DEFAULT_PROPAGATION_SETTINGS);
+    const wanted = { kind, mode, objects: live?.objects ?? (await everythingOf(kind, signal)) };
+    const found: Overwrite[] = [];
+    for (const names of slices([...forest.names()])) {
+      found.push(...overwrittenInTree(wanted, names, forest, DEFAULT_PROPAGATION_SETTINGS));
+      await nextTurn();
+    }
     if (found.length === 0) return;
+    found.sort((a, b) => compareText(a.object.metadata.namespace!, b.object.metadata.namespace!));
     const lines = found.map(
       ({ object, by }) =>
         `  Object ${quote(object.metadata.name!)} in namespace ${quote(by.metadata.namespace!)} would overwrite the one in ${quote(object.metadata.namespace!)}`,
@@ -36,10 +43,15 @@ export function configurationHandler({ client, types, forest }: ObjectsReview): 
     throw conflictError(RESOURCE, HIERARCHY_NAME, [first, ...lines, last].join('\n'));
   }
 
-  async function everythingOf(kind: Kind, signal: AbortSignal): Promise<KubeObject[]> {
+  async function everythingOf(kind: Kind, signal: AbortSignal): Promise<ObjectsOfType> {
     const { items } = await client.resource(kind).listAll({ signal });
-    // Items of a list do not say what they are.
-    return items.map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }));
+    const listed = new ListedObjects();
+    for (const some of slices(items)) {
+      // Items of a list do not say what they are.
+      for (const item of some) listed.add({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind });
+      await nextTurn();
+    }
+    return listed;
   }
 
   return async ({ operation, name, userInfo, object }, signal) => {
@@ -68,4 +80,9 @@ function entryErrors(resolved: ResolvedEntry, index: number): FieldError[] {
     const detail = problem === 'Enforced' ? "always uses the 'Propagate' mode and cannot be configured" : problemText(resolved, problem);
     return { type: 'FieldValueInvalid', field, message: `Invalid value: ${named}: ${detail}` };
   });
+}
+
+/** As many as one turn of the event loop can look at. */
+function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let i = 0; i < items.length; i += PER_TURN) yield items.slice(i, i + PER_TURN);
 }

@@ -22,22 +22,37 @@ export function printKind({ group, version, kind }: Kind): string {
   return `${group}/${version}, Kind=${kind}`;
 }
 
-export function objectsOf(all: Iterable<KubeObject>): ObjectsOfType {
-  const byKey = new Map<string, KubeObject>();
-  const byNamespace = new Map<string, KubeObject[]>();
-  const byName = new Map<string, KubeObject[]>();
-  for (const object of all) {
+/** Objects that were listed once. */
+export class ListedObjects implements ObjectsOfType {
+  #byKey = new Map<string, KubeObject>();
+  #byNamespace = new Map<string, KubeObject[]>();
+  #byName = new Map<string, KubeObject[]>();
+
+  add(object: KubeObject): void {
     const { namespace = '', name = '' } = object.metadata;
-    byKey.set(`${namespace}/${name}`, object);
-    if (isCopy(object)) continue;
-    append(byNamespace, namespace, object);
-    append(byName, name, object);
+    this.#byKey.set(`${namespace}/${name}`, object);
+    if (isCopy(object)) return;
+    append(this.#byNamespace, namespace, object);
+    append(this.#byName, name, object);
   }
-  return {
-    find: (namespace, name) => byKey.get(`${namespace}/${name}`),
-    sourcesIn: (namespace) => byNamespace.get(namespace) ?? [],
-    sourcesNamed: (name) => byName.get(name) ?? [],
-  };
+
+  find(namespace: string, name: string): KubeObject | undefined {
+    return this.#byKey.get(`${namespace}/${name}`);
+  }
+
+  sourcesIn(namespace: string): readonly KubeObject[] {
+    return this.#byNamespace.get(namespace) ?? [];
+  }
+
+  sourcesNamed(name: string): readonly KubeObject[] {
+    return this.#byName.get(name) ?? [];
+  }
+}
+
+export function objectsOf(all: Iterable<KubeObject>): ObjectsOfType {
+  const listed = new ListedObjects();
+  for (const object of all) listed.add(object);
+  return listed;
 }
 
 function append<T>(map: Map<string, T[]>, key: string, item: T): void {

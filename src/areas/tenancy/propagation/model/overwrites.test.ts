@@ -39,6 +39,13 @@ describe('a source would overwrite', () => {
     expect(overwrittenBy(source, type([...own, source]), tree, DEFAULT_PROPAGATION_SETTINGS)).toEqual(overwritten);
   });
 
+  test('of a name that is everywhere, those below it', () => {
+    const everywhere = Array.from({ length: 100 }, (_, i) => map(`elsewhere-${i}`, 'm'));
+    const objects = [...everywhere, ...own];
+    expect(overwrittenBy(map('a', 'm'), type(objects), tree, DEFAULT_PROPAGATION_SETTINGS)).toEqual(['b', 'c', 'd']);
+    expect(overwrittenBy(map('a', 'm', select('env=test')), type(objects), tree, DEFAULT_PROPAGATION_SETTINGS)).toEqual(['b']);
+  });
+
   test('no copies', () => {
     const copy = copyOf(map('b', 'm'), 'c', undefined, DEFAULT_PROPAGATION_SETTINGS);
     expect(overwrittenBy(map('a', 'm'), type([copy]), tree, DEFAULT_PROPAGATION_SETTINGS)).toEqual([]);

@@ -2,6 +2,7 @@ import { TREE_LABEL_SUFFIX, treeLabel } from '../../../../api/hnc.x-k8s.io/v1alp
 import { compareText } from '../../../../kube/go-text.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import { isCopy } from './canonical-copy.ts';
+import { isExcluded } from './exclusions.ts';
 import { goesToQuietly, type Tree } from './decide-copy.ts';
 import type { Destination } from './goes-to.ts';
 import type { PropagatedType } from './objects-of-type.ts';
@@ -13,17 +14,27 @@ export interface Overwrite {
   by: KubeObject;
 }
 
+/** Some names exist in every namespace: then it is cheaper to look at those below than at all that have it. */
+const FEW = 32;
+
 /** Namespaces below whose own objects this source would replace, sorted. */
 export function overwrittenBy(source: KubeObject, type: PropagatedType, tree: Tree, settings: PropagationSettings): string[] {
   const { namespace = '', name = '' } = source.metadata;
-  const found = new Set<string>();
-  for (const { metadata } of type.objects.sourcesNamed(name)) {
-    const below = metadata.namespace!;
-    if (below === namespace || !tree.ancestors(below).includes(namespace)) continue;
+  const named = type.objects.sourcesNamed(name);
+  if (named.length === 0 || isExcluded(source, settings)) return [];
+  const isTaken = (below: string): boolean => {
+    const object = type.objects.find(below, name);
+    return object !== undefined && !isCopy(object);
+  };
+  const taken =
+    named.length > FEW
+      ? tree.descendants(namespace).filter(isTaken)
+      : named.map(({ metadata }) => metadata.namespace!).filter((below) => tree.ancestors(below).includes(namespace));
+  const goesThere = (below: string): boolean => {
     const destination = tree.get(below);
-    if (destination && goesToQuietly(source, destination, type, settings)) found.add(below);
-  }
-  return [...found].sort(compareText);
+    return destination !== undefined && goesToQuietly(source, destination, type, settings);
+  };
+  return taken.filter(goesThere).sort(compareText);
 }
 
 /** Objects in a namespace and below it that would be replaced if it got another parent. */
@@ -45,10 +56,10 @@ export function overwrittenByMove(
   const found: Overwrite[] = [];
   if (sources.size === 0) return found;
   for (const below of [namespace, ...tree.descendants(namespace)]) {
-    const destination = afterMove(tree, below, namespace, above);
-    if (!destination) continue;
     for (const object of type.objects.sourcesIn(below)) {
-      const by = sources.get(object.metadata.name!)?.find((source) => goesToQuietly(source, destination, type, settings));
+      const candidates = sources.get(object.metadata.name!);
+      const destination = candidates && afterMove(tree, below, namespace, above);
+      const by = destination && candidates.find((source) => goesToQuietly(source, destination, type, settings));
       if (by) found.push({ object, by });
     }
   }

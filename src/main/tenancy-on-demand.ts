@@ -77,7 +77,7 @@ export class TenancyOnDemand {
     const client = clientAs({ name: TENANCY_USER, groups });
     const environment = await openTenancy({ client, clock: realClock, log: this.#log, metrics });
     const handlers = await startTenancyAdmission(environment);
-    this.#guard = new QuotaGuard(environment.quotas, environment.forest);
+    this.#guard = new QuotaGuard(environment.quotas, environment.forest, environment.runs);
     return { environment, handlers };
   }
 
@@ -85,6 +85,9 @@ export class TenancyOnDemand {
   #guardToCome(): WiderQuota {
     return {
       refusal: () => undefined,
+      hasPlaces: () => false,
+      placeRefusal: () => undefined,
+      takePlace: () => () => {},
       charged: () => {},
       ready: async (namespace) => {
         await this.#opened();

@@ -6,6 +6,7 @@ import { anchorController } from './hierarchy/anchor.controller.ts';
 import { hierarchyController } from './hierarchy/hierarchy.controller.ts';
 import { namespaceQuotaController } from './quota/namespace-quota.controller.ts';
 import { quotaStatusController } from './quota/quota-status.controller.ts';
+import { RunsInFlight } from './quota/runs-in-flight.ts';
 import { TreeQuotas } from './quota/tree-quotas.ts';
 import { configurationStatusController } from './propagation/configuration-status.controller.ts';
 import { followConfiguration } from './propagation/follow-configuration.ts';
@@ -23,6 +24,7 @@ export async function openTenancy(options: TenancyStart): Promise<TenancyEnviron
   const informers = new SharedInformers({ client: options.client, log: options.log });
   const forest = await followForest(informers);
   const quotas = new TreeQuotas(informers, forest, options.clock);
+  const runs = new RunsInFlight(informers, quotas, forest, options.clock);
   const { types, stop } = await followConfiguration({ ...options, informers });
   await informers.whenSynced();
   return {
@@ -31,6 +33,7 @@ export async function openTenancy(options: TenancyStart): Promise<TenancyEnviron
     forest,
     types,
     quotas,
+    runs,
     async stop() {
       await stop();
       await informers.stop();

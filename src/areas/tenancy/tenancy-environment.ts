@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import type { RunsInFlight } from './quota/runs-in-flight.ts';
 import type { TreeQuotas } from './quota/tree-quotas.ts';
 import type { Forest } from './forest/forest.ts';
 import type { PropagatedTypes } from './propagation/propagated-types.ts';
@@ -23,4 +24,6 @@ export interface TenancyEnvironment extends TenancyStart {
   /** The types of objects that are copied down the tree. */
   types: PropagatedTypes;
   quotas: TreeQuotas;
+  /** Runs that have not ended, against the limits on them. */
+  runs: RunsInFlight;
 }

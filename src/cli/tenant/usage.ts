@@ -1,3 +1,6 @@
+import { RunKind } from '../../api/kruntimes.io/v1alpha1/run.ts';
+import { UNFINISHED } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { RUNS_IN_FLIGHT } from '../../api/tenantry.dev/v1alpha1/names.ts';
 import { TenantKind, type Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { ResourceQuota } from '../../client/kinds.ts';
 import { HRQ_LABEL, HRQ_SINGLETON } from '../../api/hnc.x-k8s.io/v1alpha2/names.ts';
@@ -55,8 +58,15 @@ async function readUsage(session: Session, name: string): Promise<Usage> {
   const quotas = await Promise.all(
     names.map((namespace) => client.resource(ResourceQuota, namespace).list({ labelSelector: `${HRQ_LABEL}=true` })),
   );
-  const namespaces = names.map((namespace, index) => ({ name: namespace, used: usedIn(quotas[index].items) }));
+  const runs = tenant.status?.usage?.[RUNS_IN_FLIGHT] ? await Promise.all(names.map((namespace) => runsIn(session, namespace))) : [];
+  const namespaces = names.map((name, index) => ({ name, used: { ...usedIn(quotas[index].items), ...runs[index] } }));
   return { tenant, namespaces };
+}
+
+/** Runs that have not ended are in no ResourceQuota. */
+async function runsIn({ cluster: { client } }: Session, namespace: string): Promise<Record<string, string>> {
+  const { items } = await client.metadata(RunKind, namespace).listAll({ fieldSelector: UNFINISHED });
+  return { [RUNS_IN_FLIGHT]: String(items.length) };
 }
 
 function usedIn(quotas: readonly KubeObject[]): Record<string, string> {

@@ -7,6 +7,9 @@ export function phaseOf(run: Run): RunPhase {
 
 const TERMINAL: ReadonlySet<RunPhase> = new Set(['Succeeded', 'Failed', 'Timeout', 'Cancelled']);
 
+/** The field selector of Runs that have not ended: however many have, they cost nothing to whoever watches by it. */
+export const UNFINISHED = [...TERMINAL].map((phase) => `status.phase!=${phase}`).join(',');
+
 export function isTerminal(phase: RunPhase): boolean {
   return TERMINAL.has(phase);
 }

@@ -1,4 +1,5 @@
 import { RUNTIME_LABEL } from '../../../api/kruntimes.io/v1alpha1/names.ts';
+import { UNFINISHED } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { RunKind } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Client } from '../../../client/client.ts';
 import { Namespace, Pod } from '../../../client/kinds.ts';
@@ -20,9 +21,6 @@ export interface RunSchedulerStart {
   informers?: SharedInformers;
   signal?: AbortSignal;
 }
-
-/** Finished Runs are not even looked at: however many there are, they cost nothing here. */
-export const UNFINISHED = ['Succeeded', 'Failed', 'Timeout', 'Cancelled'].map((phase) => `status.phase!=${phase}`).join(',');
 
 /** Names the tenant of a namespace, and its share of the turns. Written by the platform only. */
 export const TENANT_LABEL = 'tenantry.dev/tenant';

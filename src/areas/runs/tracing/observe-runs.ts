@@ -1,5 +1,5 @@
 import { RunKind } from '../../../api/kruntimes.io/v1alpha1/run.ts';
-import { isTerminal, phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { isTerminal, phaseOf, UNFINISHED } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import type { Client } from '../../../client/client.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { parseTime } from '../../../kube/time.ts';
@@ -7,7 +7,6 @@ import { sleep } from '../../../lib/abort.ts';
 import { Backoff } from '../../../lib/backoff.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
-import { UNFINISHED } from '../scheduler/start-run-scheduler.ts';
 import type { RunTimelines } from './run-timelines.ts';
 
 export interface ObserverOptions {

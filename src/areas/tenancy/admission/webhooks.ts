@@ -14,7 +14,8 @@ import { movedOverwrites } from './hierarchy/moved-overwrites.ts';
 import { namespaceHandler } from './hierarchy/namespace-handler.ts';
 import { namespaceLabelHandler } from './hierarchy/namespace-label-handler.ts';
 import { hierarchicalQuotaHandler } from './quota/hierarchical-quota.ts';
-import { HIERARCHICAL_QUOTA_RULE, QUOTA_STATUS_RULE } from './quota/quota-rules.ts';
+import { HIERARCHICAL_QUOTA_RULE, QUOTA_STATUS_RULE, RUN_PLACES_RULE } from './quota/quota-rules.ts';
+import { runPlacesHandler } from './quota/run-places.ts';
 import { quotaStatusHandler } from './quota/quota-status.ts';
 import { configurationHandler } from './objects/configuration.ts';
 import { CONFIGURATION_RULE, OBJECTS_RULE, PLATFORM_COPIES_RULE } from './objects/objects-rules.ts';
@@ -39,7 +40,7 @@ export const TREE_RULES: readonly WebhookRule[] = [
 ];
 
 /** The rules that stand for what the embedded engine does within itself. */
-export const KUBERNETES_RULES: readonly WebhookRule[] = [QUOTA_STATUS_RULE];
+export const KUBERNETES_RULES: readonly WebhookRule[] = [QUOTA_STATUS_RULE, RUN_PLACES_RULE];
 
 /** What decides, by path. */
 export function admissionHandlers(environment: TenancyEnvironment): Record<string, AdmissionHandler> {
@@ -54,6 +55,7 @@ export function admissionHandlers(environment: TenancyEnvironment): Record<strin
     [PLATFORM_COPIES_RULE.path]: platformCopiesHandler,
     [HIERARCHICAL_QUOTA_RULE.path]: hierarchicalQuotaHandler(environment),
     [QUOTA_STATUS_RULE.path]: quotaStatusHandler(environment),
+    [RUN_PLACES_RULE.path]: runPlacesHandler(environment),
     ...tenantHandlers(environment),
   };
 }

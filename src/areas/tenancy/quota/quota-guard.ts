@@ -1,11 +1,15 @@
 import { HRQ_LABEL } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import type { KubeObject } from '../../../kube/object.ts';
+import { RunKind } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import type { GroupResource, KubeObject } from '../../../kube/object.ts';
 import type { ResourceList } from '../../../kube/resource-list.ts';
 import type { ReadonlyForest } from '../forest/forest.ts';
+import type { RunsInFlight } from './runs-in-flight.ts';
 import type { TreeQuotas } from './tree-quotas.ts';
 
 /** How long a write waits for the quotas of a namespace that has just come into the tree. */
 const READY_MS = 5000;
+/** The watch shows a Run within milliseconds; only a Run that came and went while the watch was broken is never seen. */
+const PLACE_MS = 60_000;
 
 /**
  * The tree's say in what one namespace may use, for an API server in the same process: asked in the turn in which the namespace's own
@@ -14,10 +18,28 @@ const READY_MS = 5000;
 export class QuotaGuard {
   readonly #tree: TreeQuotas;
   readonly #forest: ReadonlyForest;
+  readonly #runs: RunsInFlight;
 
-  constructor(tree: TreeQuotas, forest: ReadonlyForest) {
+  constructor(tree: TreeQuotas, forest: ReadonlyForest, runs: RunsInFlight) {
     this.#tree = tree;
     this.#forest = forest;
+    this.#runs = runs;
+  }
+
+  /** Whether objects of the kind have places here, which no ResourceQuota counts. */
+  hasPlaces({ group, resource }: GroupResource, namespace: string): boolean {
+    return group === RunKind.group && resource === RunKind.plural && this.#runs.isLimited(namespace);
+  }
+
+  /** @returns why there is no place for one more */
+  placeRefusal(namespace: string): string | undefined {
+    return this.#runs.refusal(namespace);
+  }
+
+  /** @returns the way to give it back */
+  takePlace(namespace: string, uid: string): () => void {
+    this.#runs.hold(namespace, uid, PLACE_MS);
+    return () => this.#runs.release(namespace, uid);
   }
 
   /** Why the namespace may not use so much; `quota` is its latest state. */
@@ -34,6 +56,8 @@ export class QuotaGuard {
 
   /** Resolves when everything that limits the namespace is counted in it; undefined when it is already so. */
   ready(namespace: string): Promise<void> | undefined {
+    const runs = this.#runs.ready(namespace);
+    if (runs) return runs.then(() => this.ready(namespace));
     if (this.#isReady(namespace)) return undefined;
     return new Promise((resolve) => {
       const finish = () => {

@@ -11,7 +11,7 @@ import { summaries } from './model/namespace-quotas.ts';
 const GATHER_MS = 100;
 
 /** Keeps the status of the tree's quotas: what the branch uses. */
-export function quotaStatusController({ client, clock, log, metrics, quotas: tree }: TenancyEnvironment): Controller {
+export function quotaStatusController({ client, clock, log, metrics, quotas: tree, runs }: TenancyEnvironment): Controller {
   const controller = new Controller({
     name: 'hierarchical-quota-status',
     clock,
@@ -23,7 +23,7 @@ export function quotaStatusController({ client, clock, log, metrics, quotas: tre
       if (!quota || quota.metadata.deletionTimestamp !== undefined) return;
       const { namespace, name } = quota.metadata;
       const hard = toResourceList(quota.spec?.hard);
-      const used = tree.ledger.used(namespace!, name!);
+      const used = new Map([...tree.ledger.used(namespace!, name!), ...runs.used(namespace!, name!)]);
       const status = { hard: fromResourceList(hard), used: fromResourceList(used), ...summaries(hard, used) };
       if (deepEqual(quota.status, status)) return;
       const gone = (part: 'hard' | 'used') => Object.keys(quota.status?.[part] ?? {}).filter((resource) => !(resource in status[part]));
@@ -37,6 +37,9 @@ export function quotaStatusController({ client, clock, log, metrics, quotas: tre
     },
   });
   controller.watch(tree.quotas);
+  runs.onChange((namespace) => {
+    for (const { namespace: owner, quota } of runs.limitsFor(namespace)) controller.queue.addAfter(toKey(owner, quota), GATHER_MS);
+  });
   tree.onChange((namespace) => {
     for (const entries of tree.ledger.limitsFor(namespace).values()) {
       for (const { namespace: owner, quota } of entries) controller.queue.addAfter(toKey(owner, quota), GATHER_MS);

@@ -30,7 +30,7 @@ export class TreeQuotas {
   readonly ledger = new TreeLedger();
   readonly quotas: Informer<HierarchicalResourceQuota>;
   /** The ResourceQuotas that count for the tree. */
-  readonly counts: Informer<KubeObject>;
+  readonly counts: Informer;
   /** By namespace and ResourceQuota: the version that an admitted usage was written upon. What is not newer is old news. */
   readonly #writtenUpon = new Map<string, bigint>();
   readonly #reservations = new Map<string, Reservation>();
@@ -41,7 +41,7 @@ export class TreeQuotas {
   constructor(informers: SharedInformers, forest: ReadonlyForest, clock: Clock) {
     this.#clock = clock;
     this.quotas = informers.get(HierarchicalResourceQuotaKind);
-    this.counts = informers.get(ResourceQuota, { labelSelector: `${HRQ_LABEL}=true` }) as unknown as Informer<KubeObject>;
+    this.counts = informers.get(ResourceQuota, { labelSelector: `${HRQ_LABEL}=true` });
     this.counts.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace!]);
     const place = (names: Iterable<string>) => {
       for (const name of names) {

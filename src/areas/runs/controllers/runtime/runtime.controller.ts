@@ -11,7 +11,7 @@ import { ownerKeys } from '../../../../runtime/owner-references.ts';
 import { stepReconciler } from '../../../../runtime/steps/step-reconciler.ts';
 import { applyObject } from '../../apply-object.ts';
 import type { RunsEnvironment } from '../../runs-environment.ts';
-import { UNFINISHED } from '../../scheduler/start-run-scheduler.ts';
+import { UNFINISHED } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { deploymentName } from './model/names.ts';
 import { saysTheSame } from './model/pod-reports.ts';
 import { failWaitingRuns } from './fail-waiting-runs.ts';

@@ -1,7 +1,7 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RunCondition } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import { RunKind, type Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
-import { phaseOf } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { phaseOf, UNFINISHED } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { Pod } from '../../../../client/kinds.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
@@ -11,7 +11,6 @@ import { Controller } from '../../../../runtime/controller.ts';
 import { EventRecorder } from '../../../../runtime/event-recorder.ts';
 import { splitKey, toKey } from '../../../../runtime/informer/object-cache.ts';
 import type { RunsEnvironment } from '../../runs-environment.ts';
-import { UNFINISHED } from '../../scheduler/start-run-scheduler.ts';
 import { writeRunStatus } from '../../write-run-status.ts';
 import { DEFAULT_THRESHOLDS, judgeRun, nextLook, type StaleThresholds } from './model/judge-run.ts';
 import { reap } from './model/reap.ts';

@@ -9,6 +9,16 @@ export const HIERARCHICAL_QUOTA_RULE: WebhookRule = {
   failurePolicy: 'Fail',
 };
 
+/** A place for every Run that has not ended, where a quota of the tree says how many there are. */
+export const RUN_PLACES_RULE: WebhookRule = {
+  name: 'runs-in-flight.tenantry.dev',
+  type: 'Validating',
+  path: '/validate-runs-in-flight',
+  rules: [{ apiGroups: ['kruntimes.io'], apiVersions: ['*'], resources: ['runs'], operations: ['CREATE'], scope: 'Namespaced' }],
+  failurePolicy: 'Fail',
+  namespaceSelector: { matchLabels: { [INCLUDED_LABEL]: 'true' } },
+};
+
 /** Whoever cannot be asked is not obeyed: fail open would give room away that is not there. */
 export const QUOTA_STATUS_RULE: WebhookRule = {
   name: 'resourcesquotasstatus.hnc.x-k8s.io',

@@ -1,4 +1,5 @@
 import { HRQ_LABEL, HRQ_SINGLETON, NONE } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
+import { RUNS_IN_FLIGHT } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { HierarchicalResourceQuota } from '../../../../api/hnc.x-k8s.io/v1alpha2/hierarchical-resource-quota.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { fromResourceList, toResourceList, type ResourceList } from '../../../../kube/resource-list.ts';
@@ -14,8 +15,16 @@ export function isScoped(quota: HierarchicalResourceQuota): boolean {
   return Array.isArray(expressions) && expressions.length > 0;
 }
 
-export function limitOf(quota: HierarchicalResourceQuota): TreeLimit {
-  return { hard: toResourceList(quota.spec?.hard), countedIn: countedIn(quota) };
+/** What ResourceQuotas can count; undefined when the quota limits nothing of it. */
+export function limitOf(quota: HierarchicalResourceQuota): TreeLimit | undefined {
+  const hard = toResourceList(quota.spec?.hard);
+  return hard.delete(RUNS_IN_FLIGHT) && hard.size === 0 ? undefined : { hard, countedIn: countedIn(quota) };
+}
+
+/** The limit on Runs that have not ended; scopes know nothing of Runs. */
+export function runsLimitOf(quota: HierarchicalResourceQuota, countedInName: string): TreeLimit | undefined {
+  const amount = toResourceList(quota.spec?.hard).get(RUNS_IN_FLIGHT);
+  return amount === undefined || isScoped(quota) ? undefined : { hard: new Map([[RUNS_IN_FLIGHT, amount]]), countedIn: countedInName };
 }
 
 /** The smallest limit of each resource: what the namespace alone could use at most. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../../kube/object.ts';
+import type { GroupResource, KubeObject } from '../../../../kube/object.ts';
 import { isStatusError } from '../../../../kube/status.ts';
 import { toResourceList, type ResourceList } from '../../../../kube/resource-list.ts';
 import type { ObjectWriter } from '../../registry/objects.ts';
@@ -21,6 +21,11 @@ export interface WiderQuota {
   charged(quota: KubeObject, used: ResourceList): void;
   /** When everything that limits the namespace has a quota in it; undefined when it is so. */
   ready(namespace: string): Promise<void> | undefined;
+  /** Objects that no ResourceQuota can count, because their use ends before they do, have places instead. */
+  hasPlaces(resource: GroupResource, namespace: string): boolean;
+  placeRefusal(namespace: string): string | undefined;
+  /** @returns the way to give it back */
+  takePlace(namespace: string, uid: string): () => void;
 }
 
 export interface ResourceQuotaOptions {
@@ -78,6 +83,11 @@ export function resourceQuota(options: ResourceQuotaOptions): AdmissionPlugin {
     return resource.resource === QUOTAS.resource && resource.group === '' ? undefined : options.wider?.()?.ready(namespace);
   }
 
+  function placesFor({ resource, subresource, operation, namespace }: AdmissionRequest): WiderQuota | undefined {
+    const wider = operation === 'CREATE' && subresource === '' ? options.wider?.() : undefined;
+    return wider?.hasPlaces(resource, namespace) ? wider : undefined;
+  }
+
   return {
     name: 'ResourceQuota',
     handles: (request) =>
@@ -86,14 +96,23 @@ export function resourceQuota(options: ResourceQuotaOptions): AdmissionPlugin {
       !isNamespaceResource(request) &&
       !UNCOUNTED_GROUPS.has(request.resource.group) &&
       !(UNCOUNTED_CORE.has(request.resource.resource) && request.resource.group === '') &&
-      (quotas.in(request.namespace).length > 0 || waitsFor(request) !== undefined),
+      (quotas.in(request.namespace).length > 0 || waitsFor(request) !== undefined || placesFor(request) !== undefined),
     validate(request) {
       const waiting = waitsFor(request);
       return waiting ? waiting.then(() => admit(request)) : admit(request);
     },
   };
 
+  function takePlace(request: AdmissionRequest): void {
+    const { namespace, object, dryRun } = request;
+    const places = placesFor(request);
+    const over = places?.placeRefusal(namespace);
+    if (over !== undefined) throw refusal(request, over);
+    if (places && !dryRun) (request.undo ??= []).push(places.takePlace(namespace, object!.metadata.uid!));
+  }
+
   function admit(request: AdmissionRequest): void {
+    takePlace(request);
     const evaluator = evaluators.get(request.resource);
     if (!evaluator.handles(request)) return;
     const charges = chargesFor(request, quotas.in(request.namespace), evaluator);

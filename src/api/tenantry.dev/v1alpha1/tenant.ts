@@ -99,7 +99,8 @@ const spec = object(
       },
     ),
   },
-  { default: {} },
+  // A Tenant may be no more than its name.
+  { default: { isolation: 'Namespace' } },
 );
 
 const amount = object({ hard: text() }, { used: text() });

@@ -82,7 +82,8 @@ function teardownPorts({ client, informers }: TenancyEnvironment, parts: TenantP
 
 function summarise(tenant: Tenant, { namespaces, owned, nodes }: TenantParts): void {
   const name = tenant.metadata.name!;
-  const all = namespaces.of(name);
+  // The tree has no order among siblings that would outlive a restart.
+  const all = namespaces.of(name).sort();
   const quotas = owned.of(HierarchicalResourceQuotaKind, name) as HierarchicalResourceQuota[];
   tenant.status = {
     ...tenant.status,

@@ -7,6 +7,7 @@ import { reconcileAnchor } from './reconcile-anchor.ts';
 import { TornAnchors } from './torn-anchors.ts';
 
 const BY_NAME = 'name';
+const BY_NAMESPACE = 'namespace';
 const CONCURRENCY = 16;
 
 /** Makes the namespaces that anchors ask for, and takes them away with their anchors, drained first. */
@@ -15,6 +16,7 @@ export function anchorController(environment: TenancyEnvironment): { start(): vo
   const namespaces = informers.get(Namespace);
   const anchors = informers.get(SubnamespaceAnchorKind);
   anchors.addIndex(BY_NAME, ({ metadata }) => [metadata.name!]);
+  anchors.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace!]);
   const torn = new TornAnchors();
   const controller = new Controller({
     name: 'subnamespace-anchor',
@@ -24,11 +26,17 @@ export function anchorController(environment: TenancyEnvironment): { start(): vo
     concurrency: CONCURRENCY,
     reconcile: (key) => reconcileAnchor(environment, torn, key),
   });
-  const anchorsNamed = (name: string): string[] => anchors.byIndex(BY_NAME, name).map(keyOf);
+  const found = (index: string, value: string): string[] => anchors.byIndex(index, value).map(keyOf);
   const stopNoting = anchors.onChange((change) => torn.note(change));
-  controller.watch(anchors).watch(namespaces, ({ object }) => anchorsNamed(object.metadata.name!));
+  controller.watch(anchors).watch(namespaces, ({ type, object: { metadata } }) => [
+    ...found(BY_NAME, metadata.name!),
+    // Its watch may be behind that of the anchors in it.
+    ...(type === 'added' ? found(BY_NAMESPACE, metadata.name!) : []),
+  ]);
+  // Children, and whether they may go too, matter to anchors on their way out only.
   const unlisten = forest.onChange((names) => {
-    for (const name of names) for (const key of anchorsNamed(name)) controller.queue.add(key);
+    for (const name of names)
+      for (const anchor of anchors.byIndex(BY_NAME, name)) if (anchor.metadata.deletionTimestamp) controller.queue.add(keyOf(anchor));
   });
   return {
     start: () => void controller.start(),

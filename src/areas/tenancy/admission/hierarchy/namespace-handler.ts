@@ -26,7 +26,7 @@ export function namespaceHandler({ forest }: { forest: ReadonlyForest }): Admiss
           treeLabels(metadata, previous));
     if (refusal) return refusal;
     if (isPlatform(userInfo)) return ALLOWED;
-    const why = operation === 'DELETE' ? deletionOutOfBounds(forest.get(name)) : namespaceOutOfBounds(forest, metadata, previous);
+    const why = operation === 'DELETE' ? deletionOutOfBounds(metadata) : namespaceOutOfBounds(forest, metadata, previous);
     return why === undefined ? ALLOWED : forbidden(NAMESPACES, name, why);
   };
 }

@@ -1,5 +1,5 @@
 import { MANAGED_BY, SUBNAMESPACE_OF } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import { childNamespaceOf, systemNamespaceOf } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import { childNamespaceOf, ROLE_LABEL, systemNamespaceOf, TENANT_LABEL } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { ObjectMeta } from '../../../../kube/object.ts';
 import type { ReadonlyForest } from '../../forest/forest.ts';
 import type { TreeNamespace } from '../../forest/tree-namespace.ts';
@@ -50,7 +50,8 @@ export function placeOutOfBounds(namespace: TreeNamespace | undefined, platform:
 /** A namespace that is created or changed by somebody who is not the platform. */
 export function namespaceOutOfBounds(forest: ReadonlyForest, next: ObjectMeta, previous: ObjectMeta | undefined): string | undefined {
   const namespace = forest.get(next.name!);
-  if (namespace?.role !== undefined) return platformsOwn(namespace.name);
+  // The object that is changed says it too, from its first moment on.
+  if (namespace?.role !== undefined || previous?.labels?.[ROLE_LABEL] !== undefined) return platformsOwn(next.name!);
   for (const field of ['labels', 'annotations'] as const) {
     const changed = changedKeys(previous?.[field], next[field]).find((key) => PLATFORM_KEY.test(key));
     if (changed) return `${field.slice(0, -1)} "${changed}" can only be set by the platform`;
@@ -64,11 +65,9 @@ export function namespaceOutOfBounds(forest: ReadonlyForest, next: ObjectMeta, p
 }
 
 /** A namespace that is deleted by somebody who is not the platform. */
-export function deletionOutOfBounds(namespace: TreeNamespace | undefined): string | undefined {
-  if (namespace?.role !== undefined) return platformsOwn(namespace.name);
-  if (namespace && namespace.tenant === namespace.name)
-    return `namespace "${namespace.name}" is the root of a tenant; delete the Tenant instead`;
-  return undefined;
+export function deletionOutOfBounds({ name = '', labels = {} }: ObjectMeta): string | undefined {
+  if (labels[ROLE_LABEL] !== undefined) return platformsOwn(name);
+  return labels[TENANT_LABEL] === name ? `namespace "${name}" is the root of a tenant; delete the Tenant instead` : undefined;
 }
 
 function platformsOwn(name: string): string {

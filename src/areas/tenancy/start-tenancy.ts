@@ -2,6 +2,7 @@ import type { AdmissionHandler } from '../../runtime/admission/review.ts';
 import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import { admissionHandlers } from './admission/webhooks.ts';
 import { followForest } from './forest/follow-forest.ts';
+import { readTreeSettings } from './forest/read-tree-settings.ts';
 import { anchorController } from './hierarchy/anchor.controller.ts';
 import { hierarchyController } from './hierarchy/hierarchy.controller.ts';
 import { namespaceQuotaController } from './quota/namespace-quota.controller.ts';
@@ -22,7 +23,7 @@ export interface RunningTenancy {
 /** The tree and what is read of it, for controllers and admission alike. */
 export async function openTenancy(options: TenancyStart): Promise<TenancyEnvironment & RunningTenancy> {
   const informers = new SharedInformers({ client: options.client, log: options.log });
-  const forest = await followForest(informers);
+  const forest = await followForest(informers, await readTreeSettings(options.client, options.log));
   const quotas = new TreeQuotas(informers, forest, options.clock);
   const runs = new RunsInFlight(informers, quotas, forest, options.clock);
   const { types, stop } = await followConfiguration({ ...options, informers });

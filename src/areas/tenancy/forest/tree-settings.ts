@@ -16,13 +16,29 @@ export const DEFAULT_SETTINGS: TreeSettings = {
   managedAnnotations: [],
 };
 
+/** Settings as an administrator writes them: words apart by spaces or lines. What is left out stays as it is by default. */
+export function parseTreeSettings(data: Record<string, string>): TreeSettings {
+  const words = (key: string): string[] => (data[key] ?? '').split(/\s+/).filter((word) => word !== '');
+  const includedNamespaces = data['includedNamespaceRegex']?.trim() || DEFAULT_SETTINGS.includedNamespaces;
+  // Checked here, where it can be told whose it is.
+  void new RegExp(includedNamespaces);
+  return {
+    excludedNamespaces: new Set([...DEFAULT_SETTINGS.excludedNamespaces, ...words('excludedNamespaces')]),
+    includedNamespaces,
+    managedLabels: words('managedNamespaceLabels').map(managedKeyPattern),
+    managedAnnotations: words('managedNamespaceAnnotations').map(managedKeyPattern),
+  };
+}
+
 /** @returns why a namespace of this name is no part of the tree, in HNC's words; undefined when it is, and for "no namespace" */
 export function whyUnmanaged(settings: TreeSettings, name: string | undefined): string | undefined {
   if (!name) return undefined;
   if (name.startsWith('kube-') || settings.excludedNamespaces.has(name)) return 'excluded by the HNC administrator';
   if (settings.includedNamespaces === '.*') return undefined;
   const pattern = `^${settings.includedNamespaces}$`;
-  return new RegExp(pattern).test(name) ? undefined : `does not match the regex set by the HNC administrator: \`${pattern}\``;
+  return new RegExp(`^(?:${settings.includedNamespaces})$`).test(name)
+    ? undefined
+    : `does not match the regex set by the HNC administrator: \`${pattern}\``;
 }
 
 export function isManagedKey(patterns: readonly RegExp[], key: string): boolean {

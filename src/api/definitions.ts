@@ -5,6 +5,10 @@ import { subnamespaceAnchorDefinition } from './hnc.x-k8s.io/v1alpha2/subnamespa
 import type { KindDefinition } from './kind-definition.ts';
 import { runDefinition } from './kruntimes.io/v1alpha1/run.ts';
 import { runtimeDefinition } from './kruntimes.io/v1alpha1/runtime.ts';
+import { pluginInstallationDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { pluginPolicyDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-policy.ts';
+import { pluginVersionDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { publisherDefinition } from './plugins.tenantry.dev/v1alpha1/publisher.ts';
 import { tenantDefinition } from './tenantry.dev/v1alpha1/tenant.ts';
 
 /** Every Kind that we define. The build makes a CRD of each. */
@@ -16,4 +20,8 @@ export const definitions: readonly KindDefinition[] = [
   subnamespaceAnchorDefinition,
   hncConfigurationDefinition,
   hierarchicalResourceQuotaDefinition,
+  publisherDefinition,
+  pluginVersionDefinition,
+  pluginInstallationDefinition,
+  pluginPolicyDefinition,
 ];

@@ -24,6 +24,7 @@ import type { Log } from '../lib/log.ts';
 import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
+import { pluginsOnDemand } from './plugins-on-demand.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
 import { TenancyOnDemand } from './tenancy-on-demand.ts';
 import { assembleServer, type AssembledServer } from './assemble-server.ts';
@@ -250,7 +251,7 @@ function startBuiltInControllers(
     load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
   };
   const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
-  const areas = tenancy ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics)] : [];
+  const areas = tenancy ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics), pluginsOnDemand(clientAs)] : [];
   return startControllers({
     onDemand: [scheduler, ...(node ? [agent] : []), ...areas],
     client: clientOf(server, user),

@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { ReconcileContext, ReconcileResult } from '../controller.ts';
 import { splitKey } from '../informer/object-cache.ts';
 import { mergeDifference } from './merge-difference.ts';
+import type { Outcome } from './outcome.ts';
 import { runSteps, type Step, type StepsRun } from './run-steps.ts';
 
 export interface StepReconcilerOptions<T extends KubeObject> {
@@ -21,8 +22,8 @@ export interface StepReconcilerOptions<T extends KubeObject> {
   teardown?: readonly Step<T>[];
   /** Held from before the first effect until the teardown is done. */
   finalizer?: string;
-  /** Sums up in the draft's status what became of the steps, once per round. */
-  summarise?(draft: T): void;
+  /** Sums up in the draft's status what became of the steps, once per round; `outcome` is where the list ended. */
+  summarise?(draft: T, outcome: Outcome): void;
 }
 
 /**
@@ -52,7 +53,7 @@ export function stepReconciler<T extends KubeObject>(
       await removeFinalizer(resource, object, finalizer!);
       return undefined;
     }
-    options.summarise?.(draft);
+    options.summarise?.(draft, run.outcome);
     return finish(run, () => writeStatus(resource, object, draft, options.fieldManager));
   };
 }

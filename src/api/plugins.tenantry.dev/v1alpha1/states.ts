@@ -14,14 +14,14 @@ export const INSTALLATION_STATES = ['INSTALLING', 'ACTIVE', 'UPGRADING', 'FAILED
 export type InstallationState = (typeof INSTALLATION_STATES)[number];
 
 export const INSTALLATION_TRANSITIONS: Record<InstallationState, readonly InstallationState[]> = {
-  INSTALLING: ['ACTIVE', 'FAILED', 'UNINSTALLING'],
+  INSTALLING: ['ACTIVE', 'FAILED', 'SUSPENDED', 'UNINSTALLING'],
   ACTIVE: ['UPGRADING', 'SUSPENDED', 'FAILED', 'ROLLED_BACK', 'UNINSTALLING'],
   UPGRADING: ['ACTIVE', 'ROLLED_BACK', 'FAILED', 'UNINSTALLING'],
   // Not the end: a new signature, a new version or a repaired backend leads out of it.
-  FAILED: ['INSTALLING', 'UPGRADING', 'ROLLED_BACK', 'UNINSTALLING'],
+  FAILED: ['INSTALLING', 'UPGRADING', 'ROLLED_BACK', 'SUSPENDED', 'UNINSTALLING'],
   /** The old version is at work again; the next upgrade starts from here. */
   ROLLED_BACK: ['UPGRADING', 'ACTIVE', 'SUSPENDED', 'FAILED', 'UNINSTALLING'],
-  SUSPENDED: ['ACTIVE', 'INSTALLING', 'UNINSTALLING'],
+  SUSPENDED: ['ACTIVE', 'INSTALLING', 'UPGRADING', 'ROLLED_BACK', 'FAILED', 'UNINSTALLING'],
   UNINSTALLING: [],
 };
 

@@ -1,0 +1,44 @@
+/** On the namespace of a plugin and on everything in it. The tenant is `tenantry.dev/tenant`, which the tree writes. */
+export const PLUGIN_LABEL = 'plugins.tenantry.dev/plugin';
+export const PUBLISHER_LABEL = 'plugins.tenantry.dev/publisher';
+export const VERSION_LABEL = 'plugins.tenantry.dev/version';
+/** On everything that the installation controller keeps. */
+export const MANAGED_LABEL = 'plugins.tenantry.dev/managed';
+/** On the namespace of a plugin: which PluginInstallation of its tenant it belongs to. */
+export const INSTALLATION_ANNOTATION = 'plugins.tenantry.dev/installation';
+export const INSTALLATION_FINALIZER = 'plugins.tenantry.dev/installation';
+
+/** Where the platform's own settings, keys and secrets are. */
+export const PLATFORM_NAMESPACE = 'tenantry-system';
+/** A Secret there: how to reach what plugins need. */
+export const PLATFORM_SETTINGS = 'plugin-platform';
+/** A Secret there: the keys that sign the tokens of plugins, one private JWK each. The newest signs. */
+export const TOKEN_KEYS = 'plugin-token-keys';
+/** A ConfigMap there: their public halves, as `jwks.json`. */
+export const TOKEN_JWKS = 'plugin-token-jwks';
+
+/** On Secrets of the platform's namespace: an entry of the embedded secret store; the annotation is its path. */
+export const STORED_SECRET_LABEL = 'plugins.tenantry.dev/stored-secret';
+export const SECRET_PATH_ANNOTATION = 'plugins.tenantry.dev/secret-path';
+/** On image pull Secrets of the platform's namespace: the publisher whose plugins may use it. */
+export const PULL_SECRET_LABEL = 'plugins.tenantry.dev/pull-secret-of';
+
+/** `<prefix>gateway: "true"` on a namespace of no tenant: there it is what plugins mean by `gateway`. */
+export const TARGET_LABEL_PREFIX = 'target.plugins.tenantry.dev/';
+
+/** In the Pods of a plugin. */
+export const TOKEN_FOLDER = '/var/run/secrets/tenantry.dev/identity';
+export const SECRETS_FOLDER = '/var/run/secrets/tenantry.dev/secrets';
+export const DATABASE_FOLDER = '/var/run/secrets/tenantry.dev/database';
+/** Whom the tokens are for. */
+export const TOKEN_AUDIENCE = 'adapstory-plugin-gateway';
+export const TOKEN_ISSUER = 'https://tenantry.dev/plugins';
+
+/** Where a secret of a plugin is, in every backend. */
+export function secretPathOf(plugin: string, tenant: string, path: string): string {
+  return `adapstory/plugins/${plugin}/${tenant}/${path}`;
+}
+
+export function subjectOf(plugin: string, tenant: string): string {
+  return `plugin:${plugin}:${tenant}`;
+}

@@ -1,0 +1,45 @@
+/** The conditions of a PluginInstallation, in the order in which they come true. */
+export const InstallationCondition = {
+  Accepted: 'Accepted',
+  SignatureVerified: 'SignatureVerified',
+  NamespaceReady: 'NamespaceReady',
+  LimitsSet: 'LimitsSet',
+  NetworkIsolated: 'NetworkIsolated',
+  IdentityIssued: 'IdentityIssued',
+  SecretsResolved: 'SecretsResolved',
+  DatabaseReady: 'DatabaseReady',
+  EventsReady: 'EventsReady',
+  WorkloadDeployed: 'WorkloadDeployed',
+  ProbesPassed: 'ProbesPassed',
+  /** Not a step: whether the gateway knows the tools of the plugin. */
+  ToolsRegistered: 'ToolsRegistered',
+  /** While it is uninstalled. */
+  NamespaceGone: 'NamespaceGone',
+  DataSettled: 'DataSettled',
+} as const;
+
+export const InstallationReason = {
+  NotATenant: 'NotATenant',
+  VersionNotFound: 'VersionNotFound',
+  VersionNotVerified: 'VersionNotVerified',
+  SignatureInvalid: 'SignatureInvalid',
+  NoKnownGood: 'NoKnownGood',
+  RollbackForbidden: 'RollbackForbidden',
+  StrategyUnavailable: 'StrategyUnavailable',
+  NameTaken: 'NameTaken',
+  NamespaceTerminating: 'NamespaceTerminating',
+  NamespaceJoining: 'NamespaceJoining',
+  SecretMissing: 'SecretMissing',
+  PullSecretMissing: 'PullSecretMissing',
+  NotNeeded: 'NotNeeded',
+  DatabaseUnavailable: 'DatabaseUnavailable',
+  MigrationRefused: 'MigrationRefused',
+  MigrationFailed: 'MigrationFailed',
+  EventsUnavailable: 'EventsUnavailable',
+  GatewayUnavailable: 'GatewayUnavailable',
+  RollingOut: 'RollingOut',
+  NotStarting: 'NotStarting',
+  Suspended: 'Suspended',
+  Retained: 'Retained',
+  Deleting: 'Deleting',
+} as const;

@@ -1,0 +1,70 @@
+import { PLATFORM_NAMESPACE, PULL_SECRET_LABEL, TOKEN_JWKS, TOKEN_KEYS } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import { ConfigMap, Namespace, Secret } from '../../../client/kinds.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { Informer } from '../../../runtime/informer/informer.ts';
+import { PluginTokens } from '../identity/plugin-tokens.ts';
+import { TokenKeys } from '../identity/token-keys.ts';
+import type { PluginsEnvironment } from '../plugins-environment.ts';
+import { StoredSecrets } from '../secrets/secret-backend.ts';
+import { pluginNamespaceOf } from './model/plugin-names.ts';
+import { targetOf, type Target } from './model/target.ts';
+import { PluginNamespaces } from './plugin-namespaces.ts';
+import { PluginObjects } from './plugin-objects.ts';
+
+/** What the controllers of installations read, and what they write with. */
+export interface InstallationParts {
+  installations: Informer<PluginInstallation>;
+  versions: Informer<PluginVersion>;
+  tenants: Informer<Tenant>;
+  namespaceCache: Informer;
+  keySecret: Informer;
+  jwks: Informer;
+  pullSecrets: Informer;
+  objects: PluginObjects;
+  namespaces: PluginNamespaces;
+  tokens: PluginTokens;
+  stored: StoredSecrets;
+  /** @throws when the version that it aims at is not there: a step made sure before */
+  target(installation: PluginInstallation): Target;
+}
+
+export function installationParts({ client, informers }: PluginsEnvironment): InstallationParts {
+  const installations = informers.get(PluginInstallationKind);
+  installations.addIndex('namespace', ({ metadata, spec }) => [pluginNamespaceOf(metadata.namespace!, spec.plugin)]);
+  const versions = informers.get(PluginVersionKind);
+  versions.addIndex('plugin', ({ spec }) => [`${spec.publisher}/${spec.plugin}`]);
+  const namespaceCache = informers.get(Namespace, { metadataOnly: true }) as Informer;
+  const named = (name: string) => ({ namespace: PLATFORM_NAMESPACE, fieldSelector: `metadata.name=${name}` });
+  const keySecret = informers.get(Secret, named(TOKEN_KEYS)) as Informer;
+  const jwks = informers.get(ConfigMap, named(TOKEN_JWKS)) as Informer;
+  const objects = new PluginObjects(client, informers);
+  return {
+    installations,
+    versions,
+    tenants: informers.get(TenantKind, { metadataOnly: true }),
+    namespaceCache,
+    keySecret,
+    jwks,
+    pullSecrets: informers.get(Secret, { namespace: PLATFORM_NAMESPACE, labelSelector: PULL_SECRET_LABEL }),
+    objects,
+    namespaces: new PluginNamespaces(client, namespaceCache),
+    tokens: new PluginTokens(objects, new TokenKeys(client, keySecret), jwks),
+    stored: new StoredSecrets(client, informers),
+    target: (installation) => targetOf(installation, aimedAt(installation, versions)),
+  };
+}
+
+export function pullSecretFrom(secrets: Informer, name: string, publisher: string): KubeObject | undefined {
+  const secret = secrets.find(PLATFORM_NAMESPACE, name);
+  return secret?.metadata.labels?.[PULL_SECRET_LABEL] === publisher ? secret : undefined;
+}
+
+function aimedAt({ metadata, spec, status }: PluginInstallation, versions: Informer<PluginVersion>): PluginVersion {
+  const name = pluginVersionName(spec.publisher, spec.plugin, status?.target?.version ?? '');
+  const version = versions.get(name);
+  if (!version) throw new Error(`Cannot install "${metadata.name}": the version ${name} is gone; publish it again`);
+  return version;
+}

@@ -1,0 +1,71 @@
+import { INSTALLATION_FINALIZER } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { pluginVersionName } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { Deployment } from '../../../client/kinds.ts';
+import { Controller } from '../../../runtime/controller.ts';
+import type { Outcome } from '../../../runtime/steps/outcome.ts';
+import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
+import type { PluginsEnvironment } from '../plugins-environment.ts';
+import { pullSecretFrom, type InstallationParts } from './installation-parts.ts';
+import { installationSteps, type InstallationPorts } from './installation.steps.ts';
+import { wakeInstallations } from './installation.wake-ups.ts';
+import { FIELD_MANAGER } from './plugin-objects.ts';
+import { summarise, type Transition } from './summarise.ts';
+import { teardownSteps } from './teardown.steps.ts';
+
+const CONCURRENCY = 8;
+
+/** Makes of a PluginInstallation what it says: this version of a plugin, at work for this tenant and nobody else. */
+export function installationController(environment: PluginsEnvironment, parts: InstallationParts): Controller {
+  const { client, clock, events } = environment;
+  const { installations, tenants, namespaces, stored } = parts;
+  const reconcile = stepReconciler<PluginInstallation>({
+    clock,
+    read: (key) => installations.get(key),
+    resource: (namespace) => client.resource(PluginInstallationKind, namespace),
+    fieldManager: FIELD_MANAGER,
+    finalizer: INSTALLATION_FINALIZER,
+    steps: installationSteps(portsOf(parts)),
+    teardown: teardownSteps({
+      removeNamespace: (namespace, tenant, installation) => namespaces.remove(namespace, tenant, installation),
+      isTenantGoing: (tenant) => tenants.get(tenant)?.metadata.deletionTimestamp !== undefined,
+      backend: stored,
+    }),
+    summarise: (draft, outcome) => {
+      for (const transition of summarised(draft, outcome, parts, clock.now())) events.record(draft, eventOf(transition));
+    },
+  });
+  const controller = new Controller({ ...environment, name: 'plugin-installation', concurrency: CONCURRENCY, reconcile });
+  wakeInstallations(controller, parts);
+  return controller;
+}
+
+function portsOf(parts: InstallationParts): InstallationPorts {
+  const { versions, namespaces, objects, tokens, stored, pullSecrets } = parts;
+  return {
+    isTenant: (namespace) => namespaces.isTenant(namespace),
+    versionsOf: (publisher, plugin) => versions.byIndex('plugin', `${publisher}/${plugin}`),
+    version: (name) => versions.get(name),
+    target: (installation) => parts.target(installation),
+    namespaces,
+    keep: (...args) => objects.keep(...args),
+    databaseAddress: () => undefined,
+    tokens,
+    backend: stored,
+    pullSecret: (name, publisher) => pullSecretFrom(pullSecrets, name, publisher),
+    deployment: (namespace, name) => objects.find(Deployment, namespace, name),
+  };
+}
+
+function summarised(draft: PluginInstallation, outcome: Outcome, { versions }: InstallationParts, now: number): Transition[] {
+  const { spec, status } = draft;
+  const target = status?.target?.version;
+  const version = target === undefined ? undefined : versions.get(pluginVersionName(spec.publisher, spec.plugin, target));
+  return summarise(draft, outcome, version, now);
+}
+
+function eventOf({ from, to, reason, message }: Transition) {
+  const type = to === 'FAILED' || to === 'ROLLED_BACK' ? ('Warning' as const) : ('Normal' as const);
+  const why = message === '' ? reason : `${reason}: ${message}`;
+  return { type, reason: type === 'Warning' && to === 'FAILED' ? reason : to, action: to, message: `${from ?? 'NEW'} -> ${to}; ${why}` };
+}

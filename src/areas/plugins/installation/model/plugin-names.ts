@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+
+const MAX_NAME = 63;
+const HASH_LENGTH = 10;
+
+/**
+ * `plugin-<tenant>-<plugin>`. Where dashes could be read in two ways (`a-b` + `c`, `a` + `b-c`), or it is too long, a hash of both ends it:
+ * a plain name has two dashes, one with a hash at least three, so neither is ever taken for the other.
+ */
+export function pluginNamespaceOf(tenant: string, plugin: string): string {
+  const plain = `plugin-${tenant}-${plugin}`;
+  if (!tenant.includes('-') && !plugin.includes('-') && plain.length <= MAX_NAME) return plain;
+  const hash = createHash('sha256').update(`${tenant}/${plugin}`).digest('hex').slice(0, HASH_LENGTH);
+  return `${plain.slice(0, MAX_NAME - HASH_LENGTH - 1).replace(/-+$/, '')}-${hash}`;
+}
+
+/** A version as the value of a label: build metadata begins with a sign that labels do not know. */
+export function versionLabelOf(version: string): string {
+  return version
+    .replaceAll('+', '_')
+    .slice(0, MAX_NAME)
+    .replace(/[^A-Za-z0-9]+$/, '');
+}

@@ -1,0 +1,39 @@
+import type { PluginManifest } from '../../../../api/adapstory.com/v1/plugin-manifest.ts';
+import { MANAGED_LABEL, PLUGIN_LABEL, PUBLISHER_LABEL } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import type { PluginInstallation } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import type { PluginVersion } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { pluginNamespaceOf } from './plugin-names.ts';
+
+/** What an installation comes down to: this version of this plugin, for this tenant, in this namespace. */
+export interface Target {
+  tenant: string;
+  plugin: string;
+  publisher: string;
+  namespace: string;
+  installation: string;
+  isSuspended: boolean;
+  version: PluginVersion;
+  manifest: PluginManifest;
+}
+
+export function targetOf({ metadata, spec }: PluginInstallation, version: PluginVersion): Target {
+  const tenant = metadata.namespace!;
+  const { publisher, plugin } = spec;
+  return {
+    tenant,
+    plugin,
+    publisher,
+    namespace: pluginNamespaceOf(tenant, plugin),
+    installation: metadata.name!,
+    isSuspended: spec.suspended === true,
+    version,
+    manifest: version.spec.manifest,
+  };
+}
+
+/** The parts of an installation that keep objects in its namespace, each its own. */
+export type Part = 'limits' | 'network' | 'identity' | 'secrets' | 'database' | 'workload';
+
+export function labelsOf({ plugin, publisher }: Target, part: Part): Record<string, string> {
+  return { [PLUGIN_LABEL]: plugin, [PUBLISHER_LABEL]: publisher, [MANAGED_LABEL]: part };
+}

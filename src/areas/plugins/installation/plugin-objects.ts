@@ -1,0 +1,80 @@
+import { MANAGED_LABEL } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import type { Client } from '../../../client/client.ts';
+import {
+  Deployment,
+  HorizontalPodAutoscaler,
+  LimitRange,
+  NetworkPolicy,
+  ResourceQuota,
+  Secret,
+  Service,
+  ServiceAccount,
+} from '../../../client/kinds.ts';
+import { isContained } from '../../../kube/is-contained.ts';
+import type { Kind } from '../../../kube/kind.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import { isStatusError } from '../../../kube/status.ts';
+import type { Informer } from '../../../runtime/informer/informer.ts';
+import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
+import type { Part } from './model/target.ts';
+
+export const FIELD_MANAGER = 'tenantry-plugins';
+
+const KINDS: readonly Kind[] = [
+  ResourceQuota,
+  LimitRange,
+  NetworkPolicy,
+  ServiceAccount,
+  Secret,
+  Deployment,
+  HorizontalPodAutoscaler,
+  Service,
+];
+
+/** The objects in the namespaces of plugins that the controllers keep. What is as it should be is not written. */
+export class PluginObjects {
+  readonly #client: Client;
+  readonly #followed: ReadonlyMap<string, Informer>;
+
+  constructor(client: Client, informers: SharedInformers) {
+    this.#client = client;
+    this.#followed = new Map(KINDS.map((kind) => [kind.kind, informers.get(kind, { labelSelector: MANAGED_LABEL })]));
+    for (const informer of this.#followed.values()) informer.addIndex('part', partOf);
+  }
+
+  get informers(): Iterable<Informer> {
+    return this.#followed.values();
+  }
+
+  find<T extends KubeObject>({ kind }: Kind<T>, namespace: string, name: string): T | undefined {
+    return this.#followed.get(kind)!.find(namespace, name) as T | undefined;
+  }
+
+  /** Makes these the objects of the kind that the part has in the namespace, and no others. */
+  async keep(kind: Kind, namespace: string, part: Part, wanted: readonly KubeObject[]): Promise<void> {
+    const existing = new Map(
+      this.#followed
+        .get(kind.kind)!
+        .byIndex('part', `${namespace}/${part}`)
+        .map((each) => [each.metadata.name, each]),
+    );
+    const names = new Set(wanted.map(({ metadata }) => metadata.name));
+    const changed = wanted.filter((object) => !isContained(object, existing.get(object.metadata.name)));
+    await Promise.all(
+      changed.map((object) => this.#client.resource(kind, namespace).apply(object, { fieldManager: FIELD_MANAGER, force: true })),
+    );
+    await Promise.all([...existing.keys()].filter((name) => !names.has(name)).map((name) => this.#remove(kind, namespace, name!)));
+  }
+
+  async #remove(kind: Kind, namespace: string, name: string): Promise<void> {
+    try {
+      await this.#client.resource(kind, namespace).delete(name);
+    } catch (error) {
+      if (!isStatusError(error, 'NotFound')) throw error;
+    }
+  }
+}
+
+function partOf({ metadata }: KubeObject): string[] {
+  return [`${metadata.namespace}/${metadata.labels![MANAGED_LABEL]}`];
+}

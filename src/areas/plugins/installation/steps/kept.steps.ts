@@ -1,0 +1,99 @@
+import type { PluginInstallation } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { InstallationCondition, InstallationReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
+import { LimitRange, NetworkPolicy, ResourceQuota } from '../../../../client/kinds.ts';
+import { done, stalled, type Outcome } from '../../../../runtime/steps/outcome.ts';
+import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import type { PluginTokens } from '../../identity/plugin-tokens.ts';
+import { networkPolicies, type DatabaseAddress } from '../../network/network-policies.ts';
+import { limitRange, resourceQuota } from '../../workload/limits.ts';
+import type { Target } from '../model/target.ts';
+import type { PluginObjects } from '../plugin-objects.ts';
+
+type TargetOf = (installation: PluginInstallation) => Target;
+type Keep = PluginObjects['keep'];
+
+export function namespaceReady(target: TargetOf, ensure: (target: Target) => Promise<Outcome>): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.NamespaceReady,
+    async run(installation) {
+      const wanted = target(installation);
+      const outcome = await ensure(wanted);
+      if (outcome.type === 'done') installation.status!.namespace = wanted.namespace;
+      return outcome;
+    },
+  };
+}
+
+export function limitsSet(target: TargetOf, keep: Keep): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.LimitsSet,
+    async run(installation) {
+      const wanted = target(installation);
+      await Promise.all([
+        keep(ResourceQuota, wanted.namespace, 'limits', [resourceQuota(wanted)]),
+        keep(LimitRange, wanted.namespace, 'limits', [limitRange(wanted)]),
+      ]);
+      return done();
+    },
+  };
+}
+
+export function networkIsolated(
+  target: TargetOf,
+  keep: Keep,
+  databaseAddress: () => DatabaseAddress | undefined,
+): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.NetworkIsolated,
+    async run(installation) {
+      const wanted = target(installation);
+      const address = wanted.manifest.spec.database ? databaseAddress() : undefined;
+      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, address));
+      return done();
+    },
+  };
+}
+
+export function identityIssued(
+  target: TargetOf,
+  tokens: Pick<PluginTokens, 'ensureAccount' | 'ensure' | 'remove'>,
+): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.IdentityIssued,
+    async run(installation, { now }) {
+      const wanted = target(installation);
+      await tokens.ensureAccount(wanted);
+      if (wanted.isSuspended) {
+        await tokens.remove(wanted);
+        return done(InstallationReason.Suspended, 'it has no token while it is suspended');
+      }
+      await tokens.ensure(wanted, now());
+      return done();
+    },
+  };
+}
+
+export function databaseReady(target: TargetOf): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.DatabaseReady,
+    run(installation) {
+      const { plugin, manifest } = target(installation);
+      if (!manifest.spec.database) return done(InstallationReason.NotNeeded);
+      const message = `Cannot install "${plugin}": its spec.database needs PostgreSQL, which this release does not set up; publish a version without it`;
+      return stalled(InstallationReason.DatabaseUnavailable, message);
+    },
+  };
+}
+
+export function eventsReady(target: TargetOf): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.EventsReady,
+    run(installation) {
+      const { plugin, manifest } = target(installation);
+      const { consumes = [], produces = [] } = manifest.spec.events ?? {};
+      if (consumes.length + produces.length === 0) return done(InstallationReason.NotNeeded);
+      const message = `Cannot install "${plugin}": its spec.events need Kafka, which this release does not set up; publish a version without them`;
+      return stalled(InstallationReason.EventsUnavailable, message);
+    },
+  };
+}

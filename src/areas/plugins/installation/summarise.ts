@@ -1,0 +1,80 @@
+import { InstallationCondition, InstallationReason } from '../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
+import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import type { PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import type { InstallationState } from '../../../api/plugins.tenantry.dev/v1alpha1/states.ts';
+import { removeCondition, setCondition } from '../../../kube/conditions.ts';
+import type { Outcome } from '../../../runtime/steps/outcome.ts';
+import { withRevision } from './model/history.ts';
+import { nextPhases } from './model/next-phase.ts';
+
+export interface Transition {
+  from: InstallationState | undefined;
+  to: InstallationState;
+  reason: string;
+  message: string;
+}
+
+/** Sums up in the status what became of the steps. @returns the transitions, to be told */
+export function summarise(draft: PluginInstallation, outcome: Outcome, version: PluginVersion | undefined, now: number): Transition[] {
+  const { spec, metadata } = draft;
+  const status = (draft.status ??= {});
+  const from = status.phase;
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const isRollback = spec.rollback !== undefined;
+  const changesVersion = status.version !== undefined && status.version !== status.target?.version;
+  const wasActive = (status.history ?? []).length > 0;
+  const isAtWork = outcome.type === 'done' && !isDeleted;
+  const phases = nextPhases({
+    phase: from,
+    isDeleted,
+    isSuspended: spec.suspended === true,
+    isRollback,
+    wasActive,
+    changesVersion,
+    outcome,
+  });
+  if (isAtWork && version?.status?.image && !spec.suspended) {
+    Object.assign(status, { version: version.spec.version, image: version.status.image });
+    const at = { version: version.spec.version, image: version.status.image, now, isRollback };
+    status.history = withRevision(status.history ?? [], at);
+  }
+  status.phase = phases.at(-1) ?? from;
+  status.reason = outcome.reason;
+  status.message = outcome.message;
+  status.imageStatus = imageStatusOf(outcome, spec.suspended === true, wasActive);
+  reportTools(draft, version, now);
+  return phases.map((to, index) => ({
+    from: index === 0 ? from : phases[index - 1],
+    to,
+    reason: outcome.reason,
+    message: outcome.message,
+  }));
+}
+
+/** No Pod starts with a bad signature, so nothing is pulled; users of the original look for this word all the same. */
+function imageStatusOf(outcome: Outcome, isSuspended: boolean, wasActive: boolean): string {
+  if (outcome.reason === InstallationReason.SignatureInvalid) return 'ImagePullBackOff';
+  if (isSuspended) return 'Suspended';
+  return outcome.type === 'done' || wasActive ? 'Running' : 'Pending';
+}
+
+function reportTools({ metadata, status }: PluginInstallation, version: PluginVersion | undefined, now: number): void {
+  const conditions = (status!.conditions ??= []);
+  const tools = version?.spec.manifest.spec.mcpTools?.length ?? 0;
+  if (tools === 0) {
+    if (version) removeCondition(conditions, InstallationCondition.ToolsRegistered);
+    return;
+  }
+  const message = `this release has no plugin gateway: nobody calls its ${tools === 1 ? 'tool' : `${tools} tools`}`;
+  setCondition(
+    conditions,
+    {
+      type: InstallationCondition.ToolsRegistered,
+      status: 'False',
+      reason: InstallationReason.GatewayUnavailable,
+      message,
+      observedGeneration: metadata.generation,
+    },
+    new Date(now),
+  );
+}

@@ -1,0 +1,45 @@
+import { secretPathOf } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { InstallationCondition, InstallationReason } from '../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
+import { done, waiting } from '../../../runtime/steps/outcome.ts';
+import type { Step } from '../../../runtime/steps/run-steps.ts';
+import type { SecretBackend } from '../secrets/secret-backend.ts';
+import { pluginNamespaceOf } from './model/plugin-names.ts';
+
+export interface TeardownPorts {
+  /** @returns whether it is gone */
+  removeNamespace(namespace: string, tenant: string, installation: string): Promise<boolean>;
+  /** The tenant goes too, and everything of it with it. */
+  isTenantGoing(tenant: string): boolean;
+  backend: Pick<SecretBackend, 'removeBelow'>;
+}
+
+/** First what runs, then what it left. */
+export function teardownSteps(ports: TeardownPorts): Step<PluginInstallation>[] {
+  return [namespaceGone(ports), dataSettled(ports)];
+}
+
+function namespaceGone({ removeNamespace }: TeardownPorts): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.NamespaceGone,
+    async run({ metadata, spec }) {
+      const namespace = pluginNamespaceOf(metadata.namespace!, spec.plugin);
+      if (await removeNamespace(namespace, metadata.namespace!, metadata.name!)) return done();
+      return waiting(InstallationReason.Deleting, `the namespace ${namespace} is on its way out`);
+    },
+  };
+}
+
+function dataSettled({ isTenantGoing, backend }: TeardownPorts): Step<PluginInstallation> {
+  return {
+    name: InstallationCondition.DataSettled,
+    async run({ metadata, spec, status }) {
+      const tenant = metadata.namespace!;
+      // One that never had its namespace has no data: what is there is that of another publisher's plugin of the same name.
+      if (status?.namespace === undefined) return done(InstallationReason.NotNeeded);
+      if (spec.data !== 'Delete' && !isTenantGoing(tenant)) return done(InstallationReason.Retained);
+      await backend.removeBelow(secretPathOf(spec.plugin, tenant, ''));
+      return done();
+    },
+  };
+}

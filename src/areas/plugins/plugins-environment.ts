@@ -1,0 +1,22 @@
+import type { Client } from '../../client/client.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { MetricsRegistry } from '../../lib/metrics.ts';
+import type { EventRecorder } from '../../runtime/event-recorder.ts';
+import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+
+/** What the area is started with, on either engine. */
+export interface PluginsStart {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  metrics: MetricsRegistry;
+  /** Which process this is, in Events. */
+  instance: string;
+}
+
+/** What every controller of the area is made with. */
+export interface PluginsEnvironment extends PluginsStart {
+  informers: SharedInformers;
+  events: EventRecorder;
+}

@@ -1,0 +1,47 @@
+import type { KubeObject } from '../../kube/object.ts';
+
+/** Who the controllers of the area are, on the embedded engine as on a cluster. */
+export const PLUGINS_USER = 'system:serviceaccount:tenantry-system:tenantry-plugins';
+
+const NAME = 'tenantry:plugins';
+const READ = ['get', 'list', 'watch'];
+const WRITE = [...READ, 'create', 'update', 'patch', 'delete'];
+
+/** What they may do, and no more: they make no rights for others. Namespaces of plugins come and go, so rights inside them are for all. */
+export function pluginsRights(): KubeObject[] {
+  const rules = [
+    { apiGroups: ['plugins.tenantry.dev'], resources: ['*'], verbs: WRITE },
+    { apiGroups: ['tenantry.dev'], resources: ['tenants'], verbs: READ },
+    { apiGroups: ['hnc.x-k8s.io'], resources: ['hierarchyconfigurations'], verbs: WRITE },
+    {
+      apiGroups: [''],
+      resources: ['namespaces', 'resourcequotas', 'limitranges', 'serviceaccounts', 'secrets', 'configmaps', 'services'],
+      verbs: WRITE,
+    },
+    { apiGroups: [''], resources: ['pods'], verbs: READ },
+    { apiGroups: ['apps'], resources: ['deployments'], verbs: WRITE },
+    { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: WRITE },
+    { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: WRITE },
+    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+  ];
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME };
+  const subjects = [{ kind: 'ServiceAccount', name: 'tenantry-plugins', namespace: 'tenantry-system' }];
+  const apiVersion = 'rbac.authorization.k8s.io/v1';
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata: { name: NAME }, rules },
+    { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: NAME }, roleRef, subjects },
+    forUsers('admin', WRITE),
+    forUsers('edit', WRITE),
+    forUsers('view', READ),
+  ];
+}
+
+/** What the users of a tenant's root namespace may do by the roles that they have anyway. */
+function forUsers(role: string, verbs: string[]): KubeObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name: `${NAME}:${role}`, labels: { [`rbac.authorization.k8s.io/aggregate-to-${role}`]: 'true' } },
+    rules: [{ apiGroups: ['plugins.tenantry.dev'], resources: ['plugininstallations', 'pluginpolicies'], verbs }],
+  };
+}

@@ -1,0 +1,31 @@
+import { EventRecorder } from '../../runtime/event-recorder.ts';
+import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import { tokenController } from './identity/token.controller.ts';
+import { installationParts } from './installation/installation-parts.ts';
+import { installationController } from './installation/installation.controller.ts';
+import type { PluginsEnvironment, PluginsStart } from './plugins-environment.ts';
+
+export interface RunningPlugins {
+  stop(): Promise<void>;
+}
+
+/** The controllers of the area. */
+export function startPlugins(options: PluginsStart): RunningPlugins {
+  const { client, log, instance } = options;
+  const informers = new SharedInformers({ client, log });
+  const events = new EventRecorder({ client, log, controller: 'plugins.tenantry.dev/plugins', instance });
+  const environment: PluginsEnvironment = { ...options, informers, events };
+  const parts = installationParts(environment);
+  const controllers: { start(): unknown; stop(): Promise<void> }[] = [
+    installationController(environment, parts),
+    tokenController(environment, parts),
+  ];
+  for (const controller of controllers) controller.start();
+  return {
+    async stop() {
+      await Promise.all(controllers.map((controller) => controller.stop()));
+      await events.flush();
+      await informers.stop();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest';
+import type { Target } from '../installation/model/target.ts';
+import { networkPolicies } from '../network/network-policies.ts';
+import { autoscalers, deployment, services } from './deployment.ts';
+import { resourceQuota } from './limits.ts';
+import { rolloutOf } from './rollout.ts';
+
+const target = (spec: object = {}, isSuspended = false): Target => {
+  const resources = { requests: { cpu: '0.1', memory: '64Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
+  const { runtime, ...rest } = spec as { runtime?: object };
+  const manifest = { spec: { runtime: { resources, startupProbe: { path: '/health', port: 8080 }, ...runtime }, ...rest } };
+  const version = { spec: { version: '1.0.0' } };
+  return {
+    tenant: 'school',
+    plugin: 'hello',
+    publisher: 'acme',
+    namespace: 'ns',
+    installation: 'hello',
+    isSuspended,
+    version,
+    manifest,
+  } as never;
+};
+const input = { image: 'x@sha256:1', secrets: { items: [], env: [], data: {} }, hasDatabase: false };
+
+describe('a plugin’s workload', () => {
+  test('cannot take the names of the platform’s variables', () => {
+    const { env } = deployment(target({ runtime: { env: { TENANT_ID: 'other', MODE: 'fast' } } }), input).spec.template.spec.containers[0];
+    expect(env.filter(({ name }: { name: string }) => name === 'TENANT_ID')).toEqual([{ name: 'TENANT_ID', value: 'school' }]);
+    expect(env).toContainEqual({ name: 'MODE', value: 'fast' });
+  });
+  test('writes amounts as the API server does', () => {
+    expect(deployment(target(), input).spec.template.spec.containers[0].resources.requests).toEqual({ cpu: '100m', memory: '64Mi' });
+  });
+  test('leaves the number of replicas to the autoscaler where there is one', () => {
+    const scaled = target({ runtime: { replicas: { min: 2, max: 4 } } });
+    expect(deployment(scaled, input).spec).not.toHaveProperty('replicas');
+    expect(autoscalers(scaled)[0].spec).toMatchObject({ minReplicas: 2, maxReplicas: 4 });
+    expect(autoscalers(target({ runtime: { replicas: { min: 2, max: 4 } } }, true))).toEqual([]);
+    expect(deployment(target({ runtime: { replicas: { min: 2 } } }), input).spec.replicas).toBe(2);
+  });
+  test('starts anew when a secret that is a variable changes', () => {
+    const withSecret = (value: string) =>
+      deployment(target(), { ...input, secrets: { items: [], env: [{ name: 'A', key: 'a' }], data: { a: value } } });
+    const annotations = (value: string) => withSecret(value).spec.template.metadata.annotations;
+    expect(annotations('1')).not.toEqual(annotations('2'));
+  });
+  test('has no Service without a port', () => {
+    expect(services(target({ runtime: { startupProbe: undefined } }))).toEqual([]);
+  });
+  test('may have one Pod more than its most', () => {
+    expect(resourceQuota(target({ runtime: { replicas: { max: 3 } } })).spec.hard).toMatchObject({
+      pods: '4',
+      'requests.cpu': '400m',
+      'limits.memory': '512Mi',
+    });
+  });
+});
+
+describe('networkPolicies', () => {
+  test('let out what is declared and no more', () => {
+    const egress = { to: ['gateway', 'otlp'], cidrs: [{ cidr: '203.0.113.0/24', ports: [443] }] };
+    const [deny, out, into] = networkPolicies(target({ egress }), { cidr: '10.0.0.5/32', port: 5432 });
+    expect(deny.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    expect(out.spec.egress).toHaveLength(5);
+    expect(out.spec.egress[1].to[0].namespaceSelector).toEqual({
+      matchLabels: { 'target.plugins.tenantry.dev/gateway': 'true' },
+      matchExpressions: [{ key: 'tenantry.dev/tenant', operator: 'DoesNotExist' }],
+    });
+    expect(out.spec.egress[3]).toEqual({ to: [{ ipBlock: { cidr: '203.0.113.0/24' } }], ports: [{ protocol: 'TCP', port: 443 }] });
+    expect(into.spec.ingress[0].ports).toEqual([{ protocol: 'TCP', port: 8080 }]);
+  });
+  test('let out DNS alone when nothing is declared', () => {
+    expect(networkPolicies(target())[1].spec.egress).toHaveLength(1);
+  });
+});
+
+describe('rolloutOf', () => {
+  const found = (status: object, generation = 2) =>
+    ({ metadata: { generation }, spec: { replicas: 2 }, status: { observedGeneration: 2, ...status } }) as never;
+  const refusal = [{ type: 'ReplicaFailure', status: 'True', message: 'denied the request' }];
+  const late = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }];
+  test.each<[string, never, string, string]>([
+    ['not seen yet', undefined as never, 'waiting', 'RollingOut'],
+    ['of an older generation', found({}, 3), 'waiting', 'RollingOut'],
+    ['under way', found({ replicas: 3, updatedReplicas: 1, availableReplicas: 3 }), 'waiting', 'RollingOut'],
+    ['with Pods of the old version left', found({ replicas: 3, updatedReplicas: 2, availableReplicas: 3 }), 'waiting', 'RollingOut'],
+    ['complete', found({ replicas: 2, updatedReplicas: 2, availableReplicas: 2 }), 'done', 'Available'],
+    ['refused by admission', found({ conditions: refusal }), 'stalled', 'NotStarting'],
+    ['too late', found({ conditions: late }), 'stalled', 'NotStarting'],
+  ])('a Deployment that is %s', (_, deployed, type, reason) => {
+    expect(rolloutOf(deployed)).toMatchObject({ type, reason });
+  });
+});

@@ -1,0 +1,216 @@
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PluginInstallationKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import {
+  ConfigMap,
+  Deployment,
+  HorizontalPodAutoscaler,
+  LimitRange,
+  NetworkPolicy,
+  ResourceQuota,
+  RoleBinding,
+  Secret,
+  Service,
+} from '../../../src/client/kinds.ts';
+import type { KubeObject } from '../../../src/kube/object.ts';
+import { DIGEST, PluginWorld } from './plugin-world.ts';
+
+describe('a PluginInstallation', { timeout: 60_000 }, () => {
+  let world: PluginWorld;
+  let stopKubelet: () => Promise<void>;
+  beforeAll(async () => {
+    world = await PluginWorld.start();
+    await world.tenants.tenant('school', { owners: [{ kind: 'User', name: 'alice' }] });
+    await world.tenants.node('worker');
+    stopKubelet = world.tenants.playKubelet(['plugin-school-hello', 'plugin-school-scaled', 'plugin-school-keys']);
+  }, 60_000);
+  afterAll(async () => {
+    await stopKubelet?.();
+    await world?.tenants.stop();
+  }, 60_000);
+
+  it('becomes ACTIVE: a namespace of the platform with limits, policies, an identity and a workload by digest', async () => {
+    await world.version('acme', 'hello', '1.0.0', {
+      permissions: ['content.read'],
+      mcpTools: [{ name: 'hi', description: 'says hi', endpoint: '/mcp/hi', schema: 'hi.json' }] as never,
+    });
+    await world.install('school', 'hello', { version: '1.0.0' });
+    const { status } = await world.phase('school', 'hello', 'ACTIVE');
+    const namespace = 'plugin-school-hello';
+    const image = `registry.example/hello@${DIGEST}`;
+    expect(status).toMatchObject({
+      namespace,
+      version: '1.0.0',
+      image,
+      imageStatus: 'Running',
+      history: [{ version: '1.0.0', image, isKnownGood: true }],
+    });
+    expect(status!.conditions!.filter((each) => each.status !== 'True')).toMatchObject([
+      { type: 'ToolsRegistered', reason: 'GatewayUnavailable' },
+    ]);
+    expect((await world.find(namespace))!.metadata.labels).toMatchObject({
+      'tenantry.dev/tenant': 'school',
+      'tenantry.dev/role': 'plugin',
+      'plugins.tenantry.dev/plugin': 'hello',
+      'plugins.tenantry.dev/publisher': 'acme',
+      'plugins.tenantry.dev/version': '1.0.0',
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    });
+    const deployment = await world.client.resource<KubeObject>(Deployment, namespace).get('plugin');
+    expect(deployment.spec.template.spec).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        {
+          image,
+          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+          startupProbe: { httpGet: { path: '/health', port: 8080 } },
+        },
+      ],
+    });
+    const kinds = [ResourceQuota, LimitRange, Service] as const;
+    for (const kind of kinds) expect(await world.client.resource<KubeObject>(kind as never, namespace).get('plugin')).toBeDefined();
+    const policies = (await world.client.resource(NetworkPolicy, namespace).list()).items.map(({ metadata }) => metadata.name!);
+    expect(policies.toSorted((a, b) => a.localeCompare(b))).toEqual(['default-deny', 'plugin-egress', 'plugin-ingress']);
+    expect(await world.transitions('school', 'hello')).toEqual(['NEW -> INSTALLING', 'INSTALLING -> ACTIVE']);
+  });
+
+  it('has a token that verifies by the published keys and says whose it is', async () => {
+    const published = await world.client.resource<KubeObject>(ConfigMap, 'tenantry-system').get('plugin-token-jwks');
+    const keys = createLocalJWKSet(JSON.parse(published.data['jwks.json']));
+    const { payload } = await jwtVerify(await world.token('plugin-school-hello'), keys, {
+      audience: 'adapstory-plugin-gateway',
+      algorithms: ['ES256'],
+    });
+    expect(payload).toMatchObject({
+      sub: 'plugin:hello:school',
+      adapstory_tenant_id: 'school',
+      plugin_id: 'acme.hello',
+      permissions: ['content.read'],
+    });
+    expect(payload.exp! - payload.iat!).toBeLessThanOrEqual(600);
+    expect(published.data['jwks.json']).not.toContain('"d"');
+  });
+
+  it('gives owners sight of itself, and nothing inside its namespace', async () => {
+    const alice = await world.tenants.as('alice');
+    expect((await alice.resource(PluginInstallationKind, 'school').get('hello')).status?.phase).toBe('ACTIVE');
+    await expect(alice.resource(Secret, 'plugin-school-hello').get('plugin-token')).rejects.toMatchObject({ code: 403 });
+    await expect(alice.resource(Deployment, 'plugin-school-hello').delete('plugin')).rejects.toMatchObject({ code: 403 });
+    const bindings = (await world.client.resource(RoleBinding, 'plugin-school-hello').list()).items.map(({ metadata }) => metadata.name);
+    expect(bindings).not.toContain('tenantry:owners');
+  });
+
+  it('writes nothing again when nothing changed, and repairs what somebody took away', async () => {
+    const before = await world.get('school', 'hello');
+    await world.client
+      .resource(PluginInstallationKind, 'school')
+      .patch('hello', { type: 'merge', patch: { metadata: { labels: { touched: 'yes' } } } });
+    await world.client.resource(NetworkPolicy, 'plugin-school-hello').delete('default-deny');
+    await world.tenants.eventually(() =>
+      world.tenants.find(() => world.client.resource(NetworkPolicy, 'plugin-school-hello').get('default-deny')),
+    );
+    expect((await world.get('school', 'hello')).status).toEqual(before.status);
+  });
+
+  it('is upgraded and rolled back, through known states only', async () => {
+    await world.version('acme', 'hello', '1.1.0');
+    await world.patch('school', 'hello', { version: '1.1.0' });
+    await world.until('school', 'hello', ({ status }) => status?.version === '1.1.0' && status.phase === 'ACTIVE');
+    await world.patch('school', 'hello', { rollback: { request: 1 } });
+    const { status } = await world.phase('school', 'hello', 'ROLLED_BACK');
+    expect(status).toMatchObject({ version: '1.0.0', observedRollback: 1 });
+    expect(status!.history!.map(({ version, isKnownGood }) => [version, isKnownGood])).toEqual([
+      ['1.0.0', true],
+      ['1.1.0', false],
+      ['1.0.0', true],
+    ]);
+    await world.patch('school', 'hello', { rollback: { request: 2 } });
+    expect((await world.until('school', 'hello', (each) => each.status?.reason === 'NoKnownGood')).status?.phase).toBe('FAILED');
+    await world.patch('school', 'hello', { rollback: null, version: '1.0.0' });
+    await world.phase('school', 'hello', 'ACTIVE');
+  });
+
+  it('is suspended without a token, and resumed with a new one', async () => {
+    await world.patch('school', 'hello', { suspended: true });
+    await world.phase('school', 'hello', 'SUSPENDED');
+    expect(await world.tenants.find(() => world.token('plugin-school-hello'))).toBeUndefined();
+    expect((await world.client.resource<KubeObject>(Deployment, 'plugin-school-hello').get('plugin')).spec.replicas).toBe(0);
+    await world.patch('school', 'hello', { suspended: false });
+    await world.phase('school', 'hello', 'ACTIVE');
+    expect(await world.token('plugin-school-hello')).toContain('.');
+  });
+
+  it('is FAILED with SignatureInvalid and starts nothing, until its version is verified', async () => {
+    await world.version('acme', 'scaled', '1.0.0', { runtime: { replicas: { min: 1, max: 3, targetCPUUtilization: 50 } } }, 'DRAFT');
+    await world.install('school', 'scaled', { version: '1.0.0' });
+    const { status } = await world.phase('school', 'scaled', 'FAILED');
+    expect(status).toMatchObject({
+      reason: 'SignatureInvalid',
+      imageStatus: 'ImagePullBackOff',
+      message: expect.stringContaining('no signature'),
+    });
+    expect(await world.find('plugin-school-scaled')).toBeUndefined();
+    await world.verdict('acme.scaled.1.0.0', 'VERIFIED', `registry.example/scaled@${DIGEST}`);
+    await world.phase('school', 'scaled', 'ACTIVE');
+    expect((await world.client.resource<KubeObject>(HorizontalPodAutoscaler, 'plugin-school-scaled').get('plugin')).spec).toMatchObject({
+      minReplicas: 1,
+      maxReplicas: 3,
+    });
+    expect(await world.transitions('school', 'scaled')).toEqual(['NEW -> FAILED', 'FAILED -> INSTALLING', 'INSTALLING -> ACTIVE']);
+  });
+
+  it('waits for a secret by its path, and gets it when it is there', async () => {
+    await world.version('acme', 'keys', '1.0.0', { secrets: [{ name: 'api', property: 'key', env: 'API_KEY' }] });
+    await world.install('school', 'keys');
+    const path = 'adapstory/plugins/keys/school/api';
+    const { status } = await world.until('school', 'keys', (each) => each.status?.reason === 'SecretMissing');
+    expect(status).toMatchObject({ phase: 'INSTALLING', message: expect.stringContaining(path) });
+    const metadata = {
+      name: 'any',
+      labels: { 'plugins.tenantry.dev/stored-secret': 'true' },
+      annotations: { 'plugins.tenantry.dev/secret-path': path },
+    };
+    await world.client.resource(Secret, 'tenantry-system').create({ metadata, stringData: { key: 's3cret', other: 'x' } });
+    await world.phase('school', 'keys', 'ACTIVE');
+    const given = await world.client.resource<KubeObject>(Secret, 'plugin-school-keys').get('plugin-secrets');
+    expect(given.data).toEqual({ api: Buffer.from('s3cret').toString('base64') });
+    expect(JSON.stringify((await world.get('school', 'keys')).status)).not.toContain('s3cret');
+  });
+
+  it.each([
+    ['events', { events: { consumes: ['course.published.v1'] } }, 'EventsUnavailable'],
+    ['an image that may not be pulled', { runtime: { imagePullSecret: 'foreign' } }, 'PullSecretMissing'],
+  ])('says so when it needs %s', async (what, parts, reason) => {
+    const plugin = `needs${what.replaceAll(/\W/g, '').slice(0, 10)}`;
+    await world.version('acme', plugin, '1.0.0', parts);
+    await world.install('school', plugin);
+    await world.until('school', plugin, ({ status }) => status?.reason === reason);
+  });
+
+  it('keeps off the namespace of another publisher’s plugin of the same name', async () => {
+    await world.version('rival', 'hello', '9.0.0');
+    await world.install('school', 'hello', { publisher: 'rival', data: 'Delete' }, 'their-hello');
+    expect((await world.phase('school', 'their-hello', 'FAILED')).status?.reason).toBe('NameTaken');
+    await world.client.resource(PluginInstallationKind, 'school').delete('their-hello');
+    await world.tenants.eventually(async () => (await world.tenants.find(() => world.get('school', 'their-hello'))) === undefined);
+    expect((await world.get('school', 'hello')).status?.phase).toBe('ACTIVE');
+    expect(await world.find('plugin-school-hello')).toBeDefined();
+  });
+
+  it('is refused outside of a tenant', async () => {
+    await world.install('default', 'hello');
+    expect((await world.phase('default', 'hello', 'FAILED')).status?.reason).toBe('NotATenant');
+    await world.client.resource(PluginInstallationKind, 'default').delete('hello');
+  });
+
+  it('takes everything with it when it is uninstalled, its secrets when asked', async () => {
+    await world.patch('school', 'keys', { data: 'Delete' });
+    for (const name of ['keys', 'hello']) await world.client.resource(PluginInstallationKind, 'school').delete(name);
+    for (const name of ['keys', 'hello']) {
+      await world.tenants.eventually(async () => (await world.tenants.find(() => world.get('school', name))) === undefined);
+      expect(await world.find(`plugin-school-${name}`)).toBeUndefined();
+    }
+    expect(await world.tenants.find(() => world.client.resource(Secret, 'tenantry-system').get('any'))).toBeUndefined();
+  });
+});

@@ -3,6 +3,7 @@ import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
 import { ADMISSION_SERVICE, webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
 import { KUBERNETES_RULES, TREE_RULES } from '../areas/tenancy/admission/webhooks.ts';
 import { openTenancy, startTenancyAdmission } from '../areas/tenancy/start-tenancy.ts';
+import { ensureReservationObjects } from '../areas/tenancy/quota/reservations.ts';
 import { admissionRights } from '../areas/tenancy/tenancy-rights.ts';
 import { aborted, longLivedController } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
@@ -35,7 +36,7 @@ const GROUPS = ['tenantry.dev', 'hnc.x-k8s.io'];
  */
 export async function admission(options: AdmissionOptions): Promise<void> {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
-  const { client, namespace, server } = await connectAs('tenantry-admission', ADMISSION_SERVICE.namespace, options);
+  const { client, clientAs, namespace, server } = await connectAs('tenantry-admission', ADMISSION_SERVICE.namespace, options);
   const metrics = new MetricsRegistry();
   const states = new Map<string, State>([['admission', 'starting']]);
   const stop = longLivedController();
@@ -50,6 +51,7 @@ export async function admission(options: AdmissionOptions): Promise<void> {
         builtDefinitions().filter(({ spec }) => GROUPS.includes(spec?.group)),
       );
       await installObjects(client, admissionRights(namespace));
+      await ensureReservationObjects(client);
     }
     const certificate = new AdmissionCertificate(
       client,
@@ -57,7 +59,8 @@ export async function admission(options: AdmissionOptions): Promise<void> {
       { namespace, name: 'tenantry-admission' },
       hostsOf(namespace, options.url),
     );
-    const environment = await openTenancy({ client, clock: realClock, log, metrics });
+    const own = await clientAs({ namespace, name: 'tenantry-admission' });
+    const environment = await openTenancy({ client: own, clock: realClock, log, metrics });
     const { host, port } = listenAddress(options.listen);
     const handlers = await startTenancyAdmission(environment);
     const webhooks = await startWebhookServer({ handlers, certificate: () => certificate.read(), host, port, clock: realClock, log });

@@ -1,6 +1,7 @@
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
 import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
+import type { ClientAs } from './on-kubernetes.ts';
 import type { Client } from '../client/client.ts';
 import type { KubeObject } from '../kube/object.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -11,6 +12,7 @@ import { exporterSettings } from '../lib/tracing/exporter-settings.ts';
 /** What every area is started with. */
 export interface AreaEnvironment {
   client: Client;
+  clientAs: ClientAs;
   clock: Clock;
   log: Log;
   metrics: MetricsRegistry;
@@ -67,8 +69,10 @@ async function startRunsArea({ images, ...environment }: AreaEnvironment): Promi
   return startRuns({ ...environment, settings, traces: exporterSettings(process.env, 'tenantry') });
 }
 
-async function startTenancyArea({ client, clock, log, metrics }: AreaEnvironment): Promise<{ stop(): Promise<void> }> {
+/** Its own rules know it by its account. */
+async function startTenancyArea({ clientAs, clock, log, metrics }: AreaEnvironment): Promise<{ stop(): Promise<void> }> {
   const { openTenancy, startTenancyControllers } = await import('../areas/tenancy/start-tenancy.ts');
+  const client = await clientAs({ namespace: 'tenantry-system', name: 'tenantry-tenancy' });
   const environment = await openTenancy({ client, clock, log, metrics });
   const controllers = startTenancyControllers(environment);
   return {

@@ -34,7 +34,7 @@ const AGAIN_MS = 5000;
 export async function controller(options: ControllerOptions): Promise<void> {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
   const areas = areasOf(options.area);
-  const { client, namespace, server } = await connectAs('tenantry-controller', 'kube-system', options);
+  const { client, clientAs, namespace, server } = await connectAs('tenantry-controller', 'kube-system', options);
   const metrics = new MetricsRegistry();
   const states = new Map<string, State>(areas.map((area) => [area, 'starting']));
   const stop = longLivedController();
@@ -42,7 +42,7 @@ export async function controller(options: ControllerOptions): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (stop.signal.aborted ? process.exit(1) : stop.abort()));
   const listener = await serveHealth(options.bindAddress, metrics, states);
   const images = { runtimed: options.runtimedImage, maintainer: options.maintainerImage };
-  const environment = { client, clock: realClock, log, metrics, images };
+  const environment = { client, clientAs, clock: realClock, log, metrics, images };
   try {
     const version = await reach(client, server);
     process.stdout.write(

@@ -16,6 +16,12 @@ export interface ConnectFlags {
   namespace?: string;
 }
 
+/**
+ * A client that is known as a service account: a Pod is its own anyway; whoever started the process elsewhere acts as that account, so
+ * that the cluster's rules see the same user in both cases.
+ */
+export type ClientAs = (account: { namespace: string; name: string }) => Promise<Client>;
+
 export type State = 'starting' | 'standing by' | 'leading' | 'stopping';
 
 /** Connects as the flags say; `home` is the namespace that is meant when none is named and the process is no Pod. */
@@ -26,10 +32,16 @@ export async function connectAs(program: string, home: string, { kubeconfig, con
   const chosen = kubeconfig === IN_CLUSTER ? undefined : await chooseContext({ kubeconfig, context }, surroundings);
   if (chosen === undefined) {
     const own = await connectInCluster(env, { userAgent });
-    return { client: createClient(own.transport), namespace: namespace ?? own.namespace, server: IN_CLUSTER };
+    const client = createClient(own.transport);
+    return { client, clientAs: () => Promise.resolve(client), namespace: namespace ?? own.namespace, server: IN_CLUSTER };
   }
-  const transport = await connectContext(chosen, { userAgent, env });
-  return { client: createClient(transport), namespace: namespace ?? home, server: chosen.cluster.server! };
+  const client = createClient(await connectContext(chosen, { userAgent, env }));
+  const clientAs: ClientAs = async ({ namespace: of, name }) => {
+    const groups = ['system:serviceaccounts', `system:serviceaccounts:${of}`, 'system:authenticated'];
+    const user = { ...chosen.user, as: `system:serviceaccount:${of}:${name}`, 'as-groups': groups };
+    return createClient(await connectContext({ ...chosen, user }, { userAgent, env }));
+  };
+  return { client, clientAs, namespace: namespace ?? home, server: chosen.cluster.server! };
 }
 
 /** Says at once when the cluster cannot be reached or does not know us. */

@@ -7,6 +7,8 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { TreeQuotas } from './tree-quotas.ts';
 
 const HOME = 'tenantry-system';
+const PREFIX = 'quota-reservations-';
+const SHARDS = 16;
 /** By then the store shows a usage that was written; one that was not has lapsed. */
 const LAPSE_MS = 5000;
 /** Every try that loses means that another replica won: more than this many lost ones are no longer competition. */
@@ -31,7 +33,7 @@ interface Desk {
 }
 
 /**
- * What was admitted but is not yet seen in the store, shared by all replicas of admission in one object per tree: decisions are written
+ * What was admitted but is not yet seen in the store, shared by all replicas of admission in one object per tree (or a few trees): decisions are written
  * by compare-and-swap before they are given, so that no two replicas give the same room away. Decisions that wait share one write.
  */
 export class SharedReservations {
@@ -91,7 +93,7 @@ export class SharedReservations {
         return undefined;
       });
       if (undo.length === 0) return refusals;
-      const written = await this.#write(root, desk.stored, reservations);
+      const written = await this.#write(desk.stored, reservations);
       desk.stored = written;
       if (written) return refusals;
       for (const each of undo.reverse()) each();
@@ -99,31 +101,43 @@ export class SharedReservations {
     throw new Error(`Cannot reserve quota in "${root}": other replicas of admission kept changing its reservations; try again`);
   }
 
-  async #read(root: string): Promise<KubeObject | undefined> {
-    try {
-      return await this.#client.resource(ConfigMap, HOME).get(nameFor(root));
-    } catch (error) {
-      if (isStatusError(error, 'NotFound')) return undefined;
-      throw error;
-    }
+  #read(root: string): Promise<KubeObject> {
+    return this.#client.resource(ConfigMap, HOME).get(nameFor(root));
   }
 
   /** @returns undefined when another replica was faster */
-  async #write(root: string, stored: KubeObject | undefined, reservations: Reservations): Promise<KubeObject | undefined> {
-    const configMaps = this.#client.resource(ConfigMap, HOME);
+  async #write(stored: KubeObject, reservations: Reservations): Promise<KubeObject | undefined> {
     const data = { reservations: JSON.stringify(reservations) };
     try {
-      if (stored) return await configMaps.update({ ...stored, data });
-      return await configMaps.create({ metadata: { name: nameFor(root) }, data });
+      return await this.#client.resource(ConfigMap, HOME).update({ ...stored, data });
     } catch (error) {
-      if (isStatusError(error, 'Conflict') || isStatusError(error, 'AlreadyExists') || isStatusError(error, 'NotFound')) return undefined;
+      if (isStatusError(error, 'Conflict')) return undefined;
       throw error;
     }
   }
 }
 
+/**
+ * Makes the objects that reservations are written to. Not when they are first needed: an API server that waits for a decision about
+ * quota has no hands free to admit the creation of an object.
+ */
+export async function ensureReservationObjects(client: Client): Promise<void> {
+  const configMaps = client.resource(ConfigMap, HOME);
+  await Promise.all(
+    Array.from({ length: SHARDS }, async (_, shard) => {
+      try {
+        await configMaps.create({ metadata: { name: `${PREFIX}${shard}` }, data: {} });
+      } catch (error) {
+        if (!isStatusError(error, 'AlreadyExists')) throw error;
+      }
+    }),
+  );
+}
+
+/** Trees share a few objects. */
 function nameFor(root: string): string {
-  return `quota-reservations.${root}`;
+  const shard = [...root].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7) % SHARDS;
+  return `${PREFIX}${shard}`;
 }
 
 function fresh(stored: KubeObject | undefined, now: number): Reservations {

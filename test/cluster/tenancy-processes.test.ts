@@ -1,0 +1,131 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { HierarchicalResourceQuotaKind } from '../../src/api/hnc.x-k8s.io/v1alpha2/hierarchical-resource-quota.ts';
+import { HierarchyConfigurationKind } from '../../src/api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
+import { createClient, type Client } from '../../src/client/client.ts';
+import { connectContext } from '../../src/client/config/connect.ts';
+import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
+import { resolveContext } from '../../src/client/config/kubeconfig.ts';
+import { ConfigMap, Namespace, ResourceQuota } from '../../src/client/kinds.ts';
+import { isStatusError } from '../../src/kube/status.ts';
+import { startControllerManager } from './controller-manager.ts';
+import { startControlPlane, type ControlPlane } from './control-plane.ts';
+
+const CHILDREN = Array.from({ length: 20 }, (_, index) => `branch-${index}`);
+const LIMIT = 60;
+const ROOT_CAS = CHILDREN.length + 1;
+
+describe('tenancy as processes beside a real kube-apiserver, admission twice', () => {
+  let plane: ControlPlane;
+  let client: Client;
+  let endManager: () => Promise<void>;
+  let balancer: Server;
+  const ports: number[] = [];
+  const processes: { child: ChildProcess; text: string }[] = [];
+
+  function start(...args: string[]): { child: ChildProcess; text: string } {
+    const flags = ['--kubeconfig', plane.kubeconfig, '--bind-address', '127.0.0.1:0'];
+    const child = spawn(process.execPath, ['bin/tenantry', ...args, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const started = { child, text: '' };
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (started.text += chunk.toString()));
+    processes.push(started);
+    return started;
+  }
+
+  const until = (met: () => Promise<boolean> | boolean) => vi.waitUntil(met, { timeout: 60_000, interval: 100 });
+
+  beforeAll(async () => {
+    plane = await startControlPlane();
+    endManager = await startControllerManager(plane, [
+      'namespace',
+      'garbage-collector',
+      'resourcequota',
+      'serviceaccount',
+      'root-ca-certificate-publisher',
+    ]);
+    client = createClient(await connectContext(resolveContext(await loadKubeconfig({ path: plane.kubeconfig }))));
+    await client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
+    let turn = 0;
+    balancer = createServer((socket) => {
+      const other = connect(ports[turn++ % ports.length], '127.0.0.1');
+      for (const end of [socket, other]) end.on('error', () => (socket.destroy(), other.destroy()));
+      socket.pipe(other).pipe(socket);
+    });
+    await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));
+    const url = `https://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+    const replicas = [0, 1].map(() => start('admission', '--listen', '127.0.0.1:0', '--url', url));
+    await until(() => replicas.every(({ text }) => /port \d+/.test(text)));
+    ports.push(...replicas.map(({ text }) => Number(/port (\d+)/.exec(text)![1])));
+    start('controller', '--area', 'tenancy', '--namespace', 'tenantry-system');
+  });
+
+  afterAll(async () => {
+    await Promise.all(
+      processes.map(({ child }) => {
+        if (child.exitCode !== null || child.signalCode !== null) return undefined;
+        const ended = new Promise((resolve) => child.once('exit', resolve));
+        child.kill('SIGTERM');
+        return ended;
+      }),
+    );
+    balancer.close();
+    await client.close();
+    await endManager();
+    await plane.stop();
+  });
+
+  async function tryCreate(namespace: string, name: string): Promise<string> {
+    try {
+      await client.resource(ConfigMap, namespace).create({ metadata: { name } });
+      return 'made';
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      return error.message;
+    }
+  }
+
+  it('200 creates at once in 20 namespaces never exceed the quota of their tree, and what fits passes in the end', async () => {
+    await client.resource(Namespace).create({ metadata: { name: 'trunk' } });
+    for (const name of CHILDREN) {
+      await client.resource(Namespace).create({ metadata: { name } });
+      const hierarchy = { metadata: { name: 'hierarchy' }, spec: { parent: 'trunk' } };
+      // Which is refused until the controllers know the namespace.
+      await until(() =>
+        client
+          .resource(HierarchyConfigurationKind, name)
+          .create(hierarchy)
+          .then(
+            () => true,
+            () => false,
+          ),
+      );
+    }
+    const quotas = client.resource(HierarchicalResourceQuotaKind, 'trunk');
+    await quotas.create({ metadata: { name: 'all' }, spec: { hard: { configmaps: String(LIMIT + ROOT_CAS) } } });
+    await until(async () => {
+      const counts = await client.resource(ResourceQuota).list({ labelSelector: 'hnc.x-k8s.io/hrq=true' });
+      return counts.items.filter(({ status }) => status?.used?.configmaps === '1').length === ROOT_CAS;
+    });
+    const names = Array.from({ length: 200 }, (_, index) => index);
+    const outcomes = await Promise.all(names.map((index) => tryCreate(CHILDREN[index % 20], `item-${index}`)));
+    const made = outcomes.filter((outcome) => outcome === 'made').length;
+    expect(made).toBeLessThanOrEqual(LIMIT);
+    expect(outcomes.find((outcome) => outcome.includes('hierarchical'))).toMatch(/exceeded hierarchical quota in namespace "trunk": "all"/);
+    let more = 0;
+    await until(async () => {
+      if ((await tryCreate(CHILDREN[more % 20], `later-${more}`)) === 'made') more++;
+      return made + more === LIMIT;
+    });
+    const all = await Promise.all(CHILDREN.map((namespace) => client.resource(ConfigMap, namespace).list()));
+    expect(all.reduce((sum, { items }) => sum + items.length, 0)).toBe(LIMIT + CHILDREN.length);
+    await until(async () => (await quotas.get('all')).status?.used?.configmaps === String(LIMIT + ROOT_CAS));
+  }, 180_000);
+
+  it('goes on while one replica and the controllers are away', async () => {
+    processes[0].child.kill('SIGKILL');
+    processes[2].child.kill('SIGKILL');
+    ports.shift();
+    await until(async () => (await tryCreate('branch-1', 'one-too-many')).includes('exceeded'));
+  });
+});

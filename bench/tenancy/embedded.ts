@@ -7,7 +7,7 @@ import { ConfigMap, Namespace, Pod, RoleBinding } from '../../src/client/kinds.t
 import { isConditionTrue } from '../../src/kube/conditions.ts';
 import type { Kind } from '../../src/kube/kind.ts';
 import { startEngineProcess, type EngineProcess } from './engine-process.ts';
-import { ms, percentile, processorMs, row, timed } from './figures.ts';
+import { ms, percentile, processorMs, row, settled, timed } from './figures.ts';
 import { changeBinding, growTrees, reaches, ROOT, treeIsComplete, versions } from './tree.ts';
 
 const NAMESPACES = Number(process.env['BENCH_NAMESPACES'] ?? 5000);
@@ -21,6 +21,7 @@ export async function benchEmbedded(options: readonly string[]): Promise<void> {
   try {
     await tenants(engine.client);
     await propagation(engine);
+    await settled(engine.pid);
     await admission(engine.client);
     row('memory of the engine', `${residentMegabytes(engine.pid).toFixed(0)} MB`, 'none');
     const before = await versions(engine.client);
@@ -42,6 +43,7 @@ async function propagation({ client, pid }: EngineProcess): Promise<void> {
   const grown = await timed(() => growTrees(client, DESCENDANTS, NAMESPACES));
   const complete = await timed(() => treeIsComplete(client, DESCENDANTS));
   row(`${NAMESPACES} namespaces: created, then in their trees`, `${ms(grown)}, ${ms(complete)}`, 'none');
+  await settled(pid);
   const before = processorMs(pid);
   const first = await reaches(client, DESCENDANTS, 'first', () => changeBinding(client, 'first'));
   row(`a RoleBinding made at the root reaches ${DESCENDANTS} descendants`, ms(first), '<= 1500 ms');

@@ -25,3 +25,13 @@ export function processorMs(pid: number): number {
   const ticksPerSecond = 100;
   return ((Number(fields[11]) + Number(fields[12])) * 1000) / ticksPerSecond;
 }
+
+/** Until the process does next to nothing: what an earlier measurement left to do is not counted in the next. */
+export async function settled(pid: number): Promise<void> {
+  for (let before = processorMs(pid); ;) {
+    await new Promise((resolve) => void setTimeout(resolve, 1000));
+    const now = processorMs(pid);
+    if (now - before < 100) return;
+    before = now;
+  }
+}

@@ -5,6 +5,7 @@ import { followForest } from './forest/follow-forest.ts';
 import { readTreeSettings } from './forest/read-tree-settings.ts';
 import { anchorController } from './hierarchy/anchor.controller.ts';
 import { hierarchyController } from './hierarchy/hierarchy.controller.ts';
+import { metering } from './metering/start-metering.ts';
 import { namespaceQuotaController } from './quota/namespace-quota.controller.ts';
 import { quotaStatusController } from './quota/quota-status.controller.ts';
 import { RunsInFlight } from './quota/runs-in-flight.ts';
@@ -53,6 +54,7 @@ export function startTenancyControllers(environment: TenancyEnvironment): Runnin
     configurationStatusController(environment),
     webhookRulesController(environment),
     tenantController(environment),
+    metering(environment),
   ];
   for (const controller of controllers) controller.start();
   return {

@@ -65,6 +65,7 @@ export function writeRows(rows: UsageRows): Record<string, string> {
 }
 
 export function addRow(rows: UsageRows, period: string, namespace: string, amounts: Amounts): void {
+  if (!MEASURES.some((measure) => amounts[measure])) return;
   const namespaces = rows.get(period) ?? new Map<string, Amounts>();
   rows.set(period, namespaces);
   const known = namespaces.has(namespace) || namespaces.size < NAMESPACES_KEPT;

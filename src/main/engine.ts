@@ -231,7 +231,7 @@ function startBuiltInControllers(
   server: ApiServer,
   { metrics }: ServerFoundation,
   pki: Pki,
-  { log, traces }: EngineOptions,
+  { log, traces, data }: EngineOptions,
   node: NodeSupervisor | undefined,
   tenancy: TenancyOnDemand | undefined,
 ) {
@@ -251,7 +251,9 @@ function startBuiltInControllers(
     load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
   };
   const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
-  const areas = tenancy ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics), pluginsOnDemand(clientAs)] : [];
+  const areas = tenancy
+    ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics), pluginsOnDemand(clientAs, data)]
+    : [];
   return startControllers({
     onDemand: [scheduler, ...(node ? [agent] : []), ...areas],
     client: clientOf(server, user),

@@ -30,7 +30,7 @@ export function registriesPath(data: string): string {
 }
 
 /** Absent: every registry is reached by HTTPS and without a credential. */
-async function readRegistries(path: string): Promise<RegistryConfig> {
+export async function readRegistries(path: string): Promise<RegistryConfig> {
   if (!existsSync(path)) return NO_REGISTRIES;
   const { parse } = await import('yaml');
   let value: unknown;

@@ -1,18 +1,32 @@
 import { hostname } from 'node:os';
 import { PLUGINS_USER } from '../areas/plugins/plugins-rights.ts';
+import type { ImageRegistry } from '../areas/plugins/verification/image-evidence.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
 
 /** The plugins area starts with the first Publisher, version or installation. */
-export function pluginsOnDemand(clientAs: (user: { name: string; groups: string[] }) => Client): OnDemand {
+export function pluginsOnDemand(clientAs: (user: { name: string; groups: string[] }) => Client, data: string): OnDemand {
   return {
     resources: ['publishers', 'pluginversions', 'plugininstallations'].map((plural) => `plugins.tenantry.dev/${plural}`),
     async load() {
-      const { startPlugins } = await import('../areas/plugins/start-plugins.ts');
+      const [{ startPlugins }, registry] = await Promise.all([import('../areas/plugins/start-plugins.ts'), registryOf(data)]);
       const groups = ['system:serviceaccounts', 'system:serviceaccounts:tenantry-system', 'system:authenticated'];
       const client = clientAs({ name: PLUGINS_USER, groups });
-      return ({ clock, log, metrics = new MetricsRegistry() }) => startPlugins({ client, clock, log, metrics, instance: hostname() });
+      return ({ clock, log, metrics = new MetricsRegistry() }) =>
+        startPlugins({ client, clock, log, metrics, registry, instance: hostname() });
     },
   };
+}
+
+/** Signatures are looked for as the node looks for images: by the same registries file. */
+async function registryOf(data: string): Promise<ImageRegistry> {
+  const [{ imageRegistry }, { proxySettings }, { readRegistries, registriesPath }, { realClock }] = await Promise.all([
+    import('../areas/plugins/verification/image-evidence.ts'),
+    import('../lib/oci/proxy-settings.ts'),
+    import('./node-images.ts'),
+    import('../lib/clock.ts'),
+  ]);
+  const registries = await readRegistries(registriesPath(data));
+  return imageRegistry({ clock: realClock, registries, proxy: proxySettings(process.env) });
 }

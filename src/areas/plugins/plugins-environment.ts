@@ -4,6 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import type { ImageRegistry } from './verification/image-evidence.ts';
 
 /** What the area is started with, on either engine. */
 export interface PluginsStart {
@@ -11,6 +12,8 @@ export interface PluginsStart {
   clock: Clock;
   log: Log;
   metrics: MetricsRegistry;
+  /** Where the images of plugins are. */
+  registry: ImageRegistry;
   /** Which process this is, in Events. */
   instance: string;
 }

@@ -1,5 +1,6 @@
 import { EventRecorder } from '../../runtime/event-recorder.ts';
 import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import { versionController } from './controllers/version/version.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
 import { installationController } from './installation/installation.controller.ts';
@@ -17,6 +18,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
   const environment: PluginsEnvironment = { ...options, informers, events };
   const parts = installationParts(environment);
   const controllers: { start(): unknown; stop(): Promise<void> }[] = [
+    versionController(environment),
     installationController(environment, parts),
     tokenController(environment, parts),
   ];

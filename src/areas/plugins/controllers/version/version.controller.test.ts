@@ -44,8 +44,8 @@ beforeEach(async () => {
   const client = createClient(createInMemoryTransport(api.handler), { clock });
   const informers = new SharedInformers({ client, log: silentLog });
   const events = new EventRecorder({ client, log: silentLog, controller: 'test', instance: 'test' });
-  const environment = { client, clock, log: silentLog, metrics: new MetricsRegistry(), instance: 'test', informers, events };
-  const controller = versionController(environment, imageRegistry(access));
+  const own = { instance: 'test', registry: imageRegistry(access), informers, events };
+  const controller = versionController({ client, clock, log: silentLog, metrics: new MetricsRegistry(), ...own });
   controller.start();
   stop = async () => {
     await controller.stop();

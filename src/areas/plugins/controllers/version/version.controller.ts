@@ -7,7 +7,6 @@ import { Controller, type ReconcileContext } from '../../../../runtime/controlle
 import type { EventDetails } from '../../../../runtime/event-recorder.ts';
 import { stepReconciler } from '../../../../runtime/steps/step-reconciler.ts';
 import type { PluginsEnvironment } from '../../plugins-environment.ts';
-import type { ImageRegistry } from '../../verification/image-evidence.ts';
 import { statesPassed, versionPhase } from './model/version-phase.ts';
 import { pullCredentials } from './pull-credentials.ts';
 import { versionSteps } from './version.steps.ts';
@@ -15,8 +14,8 @@ import { versionSteps } from './version.steps.ts';
 const CONCURRENCY = 4;
 
 /** Takes every PluginVersion from DRAFT to VERIFIED, and back out when its publisher's key is revoked. */
-export function versionController(environment: PluginsEnvironment, registry: ImageRegistry): Controller {
-  const { client, clock, informers, events } = environment;
+export function versionController(environment: PluginsEnvironment): Controller {
+  const { client, clock, informers, events, registry } = environment;
   const versions = informers.get(PluginVersionKind);
   const publishers = informers.get(PublisherKind);
   const passed = new Map<string, { version: PluginVersion; states: VersionState[] }>();

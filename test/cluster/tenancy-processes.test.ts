@@ -62,11 +62,11 @@ describe('tenancy as processes beside a real kube-apiserver, admission twice', (
 
   afterAll(async () => {
     await Promise.all(
-      processes.map(({ child }) => {
-        if (child.exitCode !== null || child.signalCode !== null) return undefined;
+      processes.map(async ({ child }) => {
+        if (child.exitCode !== null || child.signalCode !== null) return;
         const ended = new Promise((resolve) => child.once('exit', resolve));
         child.kill('SIGTERM');
-        return ended;
+        await ended;
       }),
     );
     balancer.close();

@@ -136,8 +136,9 @@ export async function ensureReservationObjects(client: Client): Promise<void> {
 
 /** Trees share a few objects. */
 function nameFor(root: string): string {
-  const shard = [...root].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) >>> 0, 7) % SHARDS;
-  return `${PREFIX}${shard}`;
+  let hash = 7;
+  for (let index = 0; index < root.length; index++) hash = (hash * 31 + root.charCodeAt(index)) >>> 0;
+  return `${PREFIX}${hash % SHARDS}`;
 }
 
 function fresh(stored: KubeObject | undefined, now: number): Reservations {

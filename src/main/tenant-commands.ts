@@ -29,6 +29,7 @@ Start here:
   );
   addMakingCommands(tenant);
   addReadingCommands(tenant);
+  addReportCommand(tenant);
   addChangingCommands(tenant);
 }
 
@@ -123,6 +124,28 @@ Examples:
     )
     .action((name: string, flags: object, command: Command) =>
       inSession(command, async (session) => (await import('../cli/tenant/plan.ts')).plan(session, name, flags)),
+    );
+}
+
+function addReportCommand(tenant: Command): void {
+  tenant
+    .command('report')
+    .argument('[tenant]', 'name of the tenant (default: all)')
+    .description('show what tenants used in a period: CPU, memory, storage, Runs, tokens')
+    .option('--from <time>', 'a day such as 2026-11-01 or a time, in UTC (default: the first of this month)')
+    .option('--to <time>', 'until then (default: now)')
+    .option('-o, --output <format>', 'table, csv or json')
+    .addHelpText(
+      'after',
+      `
+Use is recorded by the hour for two days, by the day for 13 months.
+
+Examples:
+  $ tenantry tenant report acme
+  $ tenantry tenant report --from 2026-10-01 --to 2026-11-01 -o csv > october.csv`,
+    )
+    .action((name: string | undefined, flags: object, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/tenant/report.ts')).report(session, name, flags)),
     );
 }
 

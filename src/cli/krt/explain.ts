@@ -18,9 +18,15 @@ function refusalText(error: StatusError, { namespace, server }: { server: string
     const list = kind === 'runtimes' ? 'krt runtime list' : 'krt list';
     return `there is none in namespace "${namespace}"; \`${list} -A\` shows what there is`;
   }
-  if (error.reason === 'Forbidden') return `${error.message}; ask for the right, or be somebody else with --as, --token or --context`;
+  if (error.reason === 'Forbidden') return error.message + forbiddenHint(error.message);
   if (error.reason === 'Unauthorized') return `"${server}" does not accept who you are; check the credentials of your kubeconfig`;
   return error.message;
+}
+
+/** Refusals of rules say themselves what to do. */
+function forbiddenHint(message: string): string {
+  if (/ cannot \w+ resource /.test(message)) return '; ask for the right, or be somebody else with --as, --token or --context';
+  return /exceeded (hierarchical )?quota/.test(message) ? '; use less, or have the limit raised' : '';
 }
 
 function transportText(doing: string, error: TransportError): string {

@@ -2,6 +2,7 @@ import { TenantKind } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { attempting } from '../krt/explain.ts';
 import { outputFormat, isForPeople, printObjects } from '../krt/print.ts';
 import type { Session } from '../krt/session.ts';
+import { formatTable } from '../krt/table.ts';
 import { tenantRequest, type CreateFlags } from './tenant-request.ts';
 import { isReady, waitForTenant } from './wait-for-tenant.ts';
 
@@ -24,9 +25,13 @@ export async function create(session: Session, name: string, flags: CreateFlags 
   session.err(
     [
       '',
-      ...(owner === undefined ? [] : [`  tenantry tenant kubeconfig ${name} > ${name}.kubeconfig      what ${owner} works with`]),
-      `  tenantry ns create dev -n ${name}${' '.repeat(Math.max(1, 26 - name.length))}a namespace ${name}--dev below it`,
-      `  tenantry tenant usage ${name}`,
+      ...formatTable(
+        [`  tenantry ns create dev -n ${name}`, `a namespace ${name}--dev below it`],
+        [
+          ...(owner === undefined ? [] : [[`  tenantry tenant kubeconfig ${name} > ${name}.kubeconfig`, `what ${owner} works with`]]),
+          [`  tenantry tenant usage ${name}`, 'what it uses of its quota'],
+        ],
+      ),
       '',
     ].join('\n'),
   );

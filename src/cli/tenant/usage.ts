@@ -1,23 +1,24 @@
 import { RunKind } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { UNFINISHED } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
-import { RUNS_IN_FLIGHT } from '../../api/tenantry.dev/v1alpha1/names.ts';
+import { NAMESPACES_BELOW, RUNS_IN_FLIGHT } from '../../api/tenantry.dev/v1alpha1/names.ts';
 import { TenantKind, type Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { ResourceQuota } from '../../client/kinds.ts';
 import { HRQ_LABEL, HRQ_SINGLETON } from '../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import type { KubeObject } from '../../kube/object.ts';
+import { isStatusError } from '../../kube/status.ts';
 import { sleep } from '../../lib/abort.ts';
 import { attempting } from '../krt/explain.ts';
 import { LiveScreen } from '../krt/live-screen.ts';
 import { untilInterrupted, type Session } from '../krt/session.ts';
 import { formatTable } from '../krt/table.ts';
-import { usageRows, USAGE_HEADER } from './usage-rows.ts';
+import { resourceText, usageRows, USAGE_HEADER } from './usage-rows.ts';
 
 const REFRESH_MS = 2000;
 
 interface Usage {
   tenant: Tenant;
-  /** What each namespace uses of the tenant's quota. */
-  namespaces: { name: string; used: Record<string, string> }[];
+  /** What each namespace uses of the tenant's quota, where it may be known. */
+  namespaces: { name: string; used?: Record<string, string> }[];
 }
 
 /** What a tenant uses of its quota, in all and by namespace. */
@@ -56,11 +57,26 @@ async function readUsage(session: Session, name: string): Promise<Usage> {
   const tenant = await client.resource(TenantKind).get(name);
   const names = tenant.status?.namespaces ?? [];
   const quotas = await Promise.all(
-    names.map((namespace) => client.resource(ResourceQuota, namespace).list({ labelSelector: `${HRQ_LABEL}=true` })),
+    names.map((namespace) => ifAllowed(client.resource(ResourceQuota, namespace).list({ labelSelector: `${HRQ_LABEL}=true` }))),
   );
-  const runs = tenant.status?.usage?.[RUNS_IN_FLIGHT] ? await Promise.all(names.map((namespace) => runsIn(session, namespace))) : [];
-  const namespaces = names.map((name, index) => ({ name, used: { ...usedIn(quotas[index].items), ...runs[index] } }));
+  const runs = tenant.status?.usage?.[RUNS_IN_FLIGHT]
+    ? await Promise.all(names.map((namespace) => ifAllowed(runsIn(session, namespace))))
+    : [];
+  const namespaces = names.map((name, index) => ({
+    name,
+    used: quotas[index] && { ...usedIn(quotas[index].items), ...runs[index] },
+  }));
   return { tenant, namespaces };
+}
+
+/** What the platform does in a tenant is none of its owners' business, and no reason to show them nothing. */
+async function ifAllowed<T>(reading: Promise<T>): Promise<T | undefined> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (isStatusError(error, 'Forbidden')) return undefined;
+    throw error;
+  }
 }
 
 /** Runs that have not ended are in no ResourceQuota. */
@@ -81,12 +97,15 @@ function linesOf(session: Session, { tenant, namespaces }: Usage): string[] {
       `Tenant "${tenant.metadata.name}" has no quota; set one with: kubectl patch tenant ${tenant.metadata.name} --type merge -p '{"spec":{"quota":{"hard":{"cpu":"4"}}}}'`,
     ];
   }
-  const resources = Object.keys(tenant.status?.usage ?? {}).sort();
-  const table = namespaces.map(({ name, used }) => [name, ...resources.map((resource) => used[resource] ?? '0')]);
+  const resources = Object.keys(tenant.status?.usage ?? {})
+    .filter((resource) => resource !== NAMESPACES_BELOW)
+    .sort();
+  const table = namespaces.flatMap(({ name, used }) => (used ? [[name, ...resources.map((resource) => used[resource] ?? '0')]] : []));
+  if (resources.length === 0) return formatTable(USAGE_HEADER, rows, { isColoured: session.isColoured });
   const options = { isColoured: session.isColoured };
   return [
     ...formatTable(USAGE_HEADER, rows, options),
     '',
-    ...formatTable(['NAMESPACE', ...resources.map((resource) => resource.toUpperCase())], table, options),
+    ...formatTable(['NAMESPACE', ...resources.map((resource) => resourceText(resource).toUpperCase())], table, options),
   ];
 }

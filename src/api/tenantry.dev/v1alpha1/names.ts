@@ -49,6 +49,9 @@ export const OWNER_ROLE = 'tenantry:tenant-owner';
 /** A resource of quotas: Runs that have not ended. */
 export const RUNS_IN_FLIGHT = 'tenantry.dev/runs-in-flight';
 
+/** A resource of quotas: the namespaces of a tenant, but for its root, as the anchors that ask for them. */
+export const NAMESPACES_BELOW = 'count/subnamespaceanchors.hnc.x-k8s.io';
+
 /** The ClusterRole, and its binding, that let owners see their own Tenant. */
 export function viewerRoleOf(tenant: string): string {
   return `tenantry:tenant:${tenant}`;

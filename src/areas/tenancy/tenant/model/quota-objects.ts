@@ -1,20 +1,18 @@
 import { API_VERSION } from '../../../../api/hnc.x-k8s.io/v1alpha2/group.ts';
 import type { HierarchicalResourceQuota } from '../../../../api/hnc.x-k8s.io/v1alpha2/hierarchical-resource-quota.ts';
 import { ALL } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import { OWNED_BY_TENANT, RUNS_IN_FLIGHT, TENANT_QUOTA } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import { NAMESPACES_BELOW, OWNED_BY_TENANT, RUNS_IN_FLIGHT, TENANT_QUOTA } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import { canonicalQuantity } from '../../../../kube/quantity.ts';
 
 type Amounts = Readonly<Record<string, string | number>>;
 
-const ANCHORS = 'count/subnamespaceanchors.hnc.x-k8s.io';
-
 /** The tenant's limits as quotas over its tree. Namespaces are counted as the anchors that ask for them. */
 export function quotaObjects({ metadata, spec }: Tenant): KubeObject[] {
   const namespace = metadata.name!;
   const hard: Record<string, string> = amounts(spec.quota?.hard ?? {});
-  if (spec.quota?.namespaces !== undefined) hard[ANCHORS] = String(spec.quota.namespaces - 1);
+  if (spec.quota?.namespaces !== undefined) hard[NAMESPACES_BELOW] = String(spec.quota.namespaces - 1);
   if (spec.runs?.maxInFlight !== undefined) hard[RUNS_IN_FLIGHT] = String(spec.runs.maxInFlight);
   const labels = { [OWNED_BY_TENANT]: namespace };
   const quota = (name: string, quotaSpec: object): KubeObject => ({

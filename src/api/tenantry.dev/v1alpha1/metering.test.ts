@@ -3,13 +3,13 @@ import { addRow, compacted, OTHER_NAMESPACES, readRows, sum, writeRows, type Usa
 
 const NOW = Date.parse('2026-03-10T12:30:00Z');
 
-test('rows are read as they were written, to a thousandth', () => {
+test('rows are read as they were written, to a millionth', () => {
   const rows: UsageRows = new Map();
-  addRow(rows, '2026-03-10T11', 'acme', { cpuSeconds: 1.23456, runs: 2 });
+  addRow(rows, '2026-03-10T11', 'acme', { cpuSeconds: 1.23456789, runs: 2 });
   addRow(rows, '2026-03-01', 'acme--dev', { storageGiBHours: 3 });
   const data = writeRows(rows);
-  expect(data).toEqual({ '2026-03-10T11': '{"acme":[1.235,0,0,0,0,2]}', '2026-03-01': '{"acme--dev":[0,0,0,0,3]}' });
-  expect(readRows(data).get('2026-03-10T11')?.get('acme')).toEqual({ cpuSeconds: 1.235, runs: 2 });
+  expect(data).toEqual({ '2026-03-10T11': '{"acme":[1.234568,0,0,0,0,2]}', '2026-03-01': '{"acme--dev":[0,0,0,0,3]}' });
+  expect(readRows(data).get('2026-03-10T11')?.get('acme')).toEqual({ cpuSeconds: 1.234568, runs: 2 });
 });
 
 test('what is not a period is not read', () => {

@@ -27,7 +27,8 @@ const HOURS_KEPT = 48;
 /** Namespaces with a row of their own in a record; what the others used is one row, so that a record stays small. */
 const NAMESPACES_KEPT = 100;
 export const OTHER_NAMESPACES = '(others)';
-const PRECISION = 1000;
+/** Rounded with every write, so that what little is added at a time is not lost: to a millionth. */
+const PRECISION = 1e6;
 
 export function hourOf(time: number): string {
   return new Date(time).toISOString().slice(0, 13);

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { KIND_RULES } from '../../src/areas/tenancy/admission/kind-rules.ts';
 import { KUBERNETES_RULES, TREE_RULES } from '../../src/areas/tenancy/admission/webhooks.ts';
 import { TREE_WEBHOOKS, webhookConfigurations } from '../../src/areas/tenancy/admission/webhook-rules.ts';
+import { ensureReservationObjects } from '../../src/areas/tenancy/quota/reservations.ts';
 import { openTenancy, startTenancyAdmission, startTenancyControllers } from '../../src/areas/tenancy/start-tenancy.ts';
 import { tenancyRights } from '../../src/areas/tenancy/tenancy-rights.ts';
 import { createClient, type Client } from '../../src/client/client.ts';
@@ -33,6 +34,7 @@ export async function startTenancyTarget(more: string[] = []): Promise<ApiTarget
   // After the definitions: it looks for new kinds to count only twice a minute, and counts again only every five minutes.
   const endManager = await startControllerManager(plane, [...CONTROLLERS, ...more]);
   const client = await clientOf(plane, admin, 'tenantry-tenancy');
+  await ensureReservationObjects(client);
   const environment = await openTenancy({ client, clock: realClock, log: silentLog, metrics: new MetricsRegistry() });
   const { serverCert, serverKey } = plane.certificates;
   const pair = { cert: readFileSync(serverCert, 'utf8'), key: readFileSync(serverKey, 'utf8') };

@@ -150,6 +150,11 @@ describe('a Tenant that makes no sense', () => {
     ['with a range that is none', acme({ network: { allow: [{ cidr: '10.0.0.1/8' }] } }), 'is not a range of addresses'],
     ['dedicated to no nodes', acme({ isolation: 'DedicatedNodes', nodePool: { matchLabels: {} } }), 'spec.nodePool: is needed'],
     ['named like the platform', acme({}, 'kube-foo'), 'is a name of the platform'],
+    [
+      'with no room for what the platform writes',
+      acme({ quota: { hard: { 'count/networkpolicies.networking.k8s.io': '3' } } }),
+      'the platform itself writes',
+    ],
   ])('%s, is refused', (_what, tenant, problem) => {
     expect(problemsOf(tenant)).toEqual([expect.stringContaining(problem)]);
   });

@@ -1,5 +1,6 @@
 import { SYSTEM_ROLE, systemNamespaceOf } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import { platformCounts } from '../../quota/model/platform-counts.ts';
 import { validateCidr } from '../../../../kube/ip.ts';
 
 /** Namespaces whose labels mean something to Kubernetes or to us; a cost label that looked like one could change what it means. */
@@ -22,6 +23,9 @@ export function problemsOf({ metadata, spec }: Tenant): string[] {
     if (NO_OWNERS.has(name)) problems.push(`spec.owners: "${name}" cannot own a tenant; name users, groups or service accounts of its own`);
   for (const key of Object.keys(spec.labels ?? {}))
     if (isReserved(key)) problems.push(`spec.labels: "${key}" is reserved; use a key of your own domain, or none`);
+  for (const { hard } of [spec.quota ?? {}, ...(spec.quota?.scoped ?? [])])
+    for (const resource of platformCounts(hard))
+      problems.push(`spec.quota: "${resource}" is what the platform itself writes in every namespace; leave it out`);
   for (const { cidr } of spec.network?.allow ?? [])
     if (validateCidr('', cidr).length > 0) problems.push(`spec.network.allow: "${cidr}" is not a range of addresses such as 192.0.2.0/24`);
   if (spec.isolation === 'DedicatedNodes' && !spec.nodePool?.names?.length && Object.keys(spec.nodePool?.matchLabels ?? {}).length === 0)

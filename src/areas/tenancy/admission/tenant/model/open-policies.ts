@@ -14,10 +14,10 @@ export function opensEgress(
   tenantSpec: Tenant['spec'],
   isOwn: (namespace: string) => boolean,
 ): string | undefined {
-  for (const { to } of spec?.egress ?? []) {
+  for (const { to, ports } of spec?.egress ?? []) {
     if (!to?.length) return 'an egress rule without "to" reaches everything; name what it reaches';
     for (const peer of to) {
-      const why = peer.ipBlock ? blockRefusal(peer.ipBlock, tenantSpec) : selectorRefusal(peer.namespaceSelector, tenant, isOwn);
+      const why = peer.ipBlock ? blockRefusal(peer.ipBlock, ports, tenantSpec) : selectorRefusal(peer.namespaceSelector, tenant, isOwn);
       if (why !== undefined) return why;
     }
   }
@@ -39,14 +39,21 @@ function selectorRefusal(selector: Json, tenant: string, isOwn: (namespace: stri
   return `its egress selects namespaces of others; add the label "${TENANT_LABEL}: ${tenant}" to its namespaceSelector`;
 }
 
-function blockRefusal({ cidr }: Json, { network }: Tenant['spec']): string | undefined {
+function blockRefusal({ cidr }: Json, ports: Json, { network }: Tenant['spec']): string | undefined {
   const block = parseCidr(cidr);
   if (!block) return undefined;
-  const inside = (network?.allow ?? []).some(({ cidr: allowed }) => {
+  const inside = (network?.allow ?? []).some(({ cidr: allowed, ports: open }) => {
     const range = parseCidr(allowed);
-    return range !== undefined && range.prefix <= block.prefix && cidrContains(range, block.address);
+    return range !== undefined && range.prefix <= block.prefix && cidrContains(range, block.address) && areAmong(ports, open);
   });
   return inside ? undefined : `its egress to ${cidr} is not among spec.network.allow of the Tenant; have it added there`;
+}
+
+/** Whether a rule for these ports opens none but those; no ports are all of them. */
+function areAmong(ports: Json, open: readonly number[] | undefined): boolean {
+  if (!open?.length) return true;
+  if (!ports?.length) return false;
+  return ports.every(({ protocol = 'TCP', port, endPort = port }: Json) => protocol === 'TCP' && endPort === port && open.includes(port));
 }
 
 const EVERYBODY = new Set(['system:authenticated', 'system:unauthenticated', 'system:anonymous', 'system:serviceaccounts']);

@@ -56,6 +56,7 @@ test('claims and ingresses keep to their lists', () => {
 
 describe('opensEgress', () => {
   const to = (...peers: object[]) => ({ egress: [{ to: peers }] });
+  const onPorts = (...ports: object[]) => ({ egress: [{ to: [{ ipBlock: { cidr: '198.51.100.7/32' } }], ports }] });
   test.each<[string, Json, string | undefined]>([
     ['only ingress', { ingress: [{}] }, undefined],
     ['the same namespace', to({ podSelector: {} }), undefined],
@@ -81,8 +82,13 @@ describe('opensEgress', () => {
     ['an allowed range', to({ ipBlock: { cidr: '192.0.2.128/25' } }), undefined],
     ['a wider range', to({ ipBlock: { cidr: '192.0.0.0/16' } }), 'is not among spec.network.allow'],
     ['all addresses', to({ ipBlock: { cidr: '0.0.0.0/0' } }), 'is not among spec.network.allow'],
+    ['an allowed port of a range', onPorts({ port: 5432 }), undefined],
+    ['another port of it', onPorts({ port: 5432 }, { port: 22 }), 'is not among spec.network.allow'],
+    ['a range of ports', onPorts({ port: 5432, endPort: 6000 }), 'is not among spec.network.allow'],
+    ['another protocol', onPorts({ port: 5432, protocol: 'UDP' }), 'is not among spec.network.allow'],
+    ['all ports of a range of which one is allowed', to({ ipBlock: { cidr: '198.51.100.7/32' } }), 'is not among spec.network.allow'],
   ])('%s', (_what, spec, expected) => {
-    const tenant = { network: { allow: [{ cidr: '192.0.2.0/24' }] } };
+    const tenant = { network: { allow: [{ cidr: '192.0.2.0/24' }, { cidr: '198.51.100.0/24', ports: [5432] }] } };
     expect(opensEgress(spec, 'acme', tenant, (name) => name.startsWith('acme--'))).toEqual(containing(expected));
   });
 });

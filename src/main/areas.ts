@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
+import { pluginWebhook } from '../areas/plugins/admission/plugin-webhook.ts';
 import { pluginsRights } from '../areas/plugins/plugins-rights.ts';
 import { builtInRuntimes } from '../areas/runs/built-in-runtimes.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
@@ -57,6 +58,7 @@ export async function installAreas(client: Client, definitions: KubeObject[]): P
     ...runtimeAccessPolicy(),
     ...tenancyRights(),
     ...pluginsRights(),
+    pluginWebhook(),
     ...webhookConfigurations('tenantry-kinds', KIND_RULES),
   ]);
   if (!written.includes('created')) return;

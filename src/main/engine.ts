@@ -24,6 +24,7 @@ import type { Log } from '../lib/log.ts';
 import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
+import { PluginAdmission } from './plugin-admission.ts';
 import { pluginsOnDemand } from './plugins-on-demand.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
 import { TenancyOnDemand } from './tenancy-on-demand.ts';
@@ -92,6 +93,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
     const tenancy = options.areas && new TenancyOnDemand(log, store.count('hnc.x-k8s.io/') > 0);
+    const pluginAdmission = options.areas && new PluginAdmission(log);
     const assembled = assembleServer({
       version: options.version,
       url: `https://${options.address}:${options.port}`,
@@ -100,7 +102,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       store,
       auditPath,
       keyFolder: join(data, 'pki'),
-      inProcess: (service) => tenancy?.reviewHandler(service),
+      inProcess: (service) => tenancy?.reviewHandler(service) ?? pluginAdmission?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
@@ -132,8 +134,12 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
     const node = options.node && (await superviseNode(options, options.node, url, server, foundation, pki));
+    pluginAdmission?.connect((own) => clientOf(server, own));
     const controllers = startBuiltInControllers(server, foundation, pki, options, node, tenancy);
-    closers.push(() => controllers.stop());
+    closers.push(
+      () => pluginAdmission?.stop(),
+      () => controllers.stop(),
+    );
     if (options.areas) {
       const { installAreas } = await import('./areas.ts');
       await installAreas(clientOf(server, { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] }), options.areas());

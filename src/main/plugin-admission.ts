@@ -1,0 +1,57 @@
+import { PLUGIN_ADMISSION_SERVICE, PLUGIN_PODS_PATH } from '../areas/plugins/admission/plugin-webhook.ts';
+import { PLUGINS_USER } from '../areas/plugins/plugins-rights.ts';
+import type { Client } from '../client/client.ts';
+import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
+import type { Log } from '../lib/log.ts';
+import { answerReview, type AdmissionHandler } from '../runtime/admission/review.ts';
+
+type ClientAs = (user: { name: string; groups: string[] }) => Client;
+
+/** The rule on Pods of plugins within the engine: it is loaded with the first such Pod. */
+export class PluginAdmission {
+  readonly #log: Log;
+  #connect!: (clientAs: ClientAs) => void;
+  /** Requests may come before the engine's own clients are there. */
+  readonly #connection = new Promise<ClientAs>((resolve) => (this.#connect = resolve));
+  #handler: Promise<AdmissionHandler> | undefined;
+  #stop: (() => Promise<void>) | undefined;
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  connect(clientAs: ClientAs): void {
+    this.#connect(clientAs);
+  }
+
+  /** The function behind the service that the webhook is registered with. */
+  reviewHandler({ namespace, name, path }: ServiceReference): ReviewHandler | undefined {
+    const service = PLUGIN_ADMISSION_SERVICE;
+    if (namespace !== service.namespace || name !== service.name || path !== PLUGIN_PODS_PATH) return undefined;
+    return async (review, signal) => answerReview(await this.#opened(), review, signal) as Promise<never>;
+  }
+
+  async stop(): Promise<void> {
+    await this.#stop?.();
+  }
+
+  #opened(): Promise<AdmissionHandler> {
+    // A failure is not kept: the next question tries again.
+    return (this.#handler ??= this.#load().catch((error: unknown) => {
+      this.#handler = undefined;
+      throw error;
+    }));
+  }
+
+  async #load(): Promise<AdmissionHandler> {
+    const [{ pluginPodsHandler }, { SharedInformers }, clientAs] = await Promise.all([
+      import('../areas/plugins/admission/plugin-pods.handler.ts'),
+      import('../runtime/informer/shared-informers.ts'),
+      this.#connection,
+    ]);
+    const client = clientAs({ name: PLUGINS_USER, groups: ['system:serviceaccounts:tenantry-system', 'system:authenticated'] });
+    const informers = new SharedInformers({ client, log: this.#log });
+    this.#stop = () => informers.stop();
+    return pluginPodsHandler(client, informers);
+  }
+}

@@ -4,6 +4,7 @@ import { completionScript, SHELLS } from './completion.ts';
 import { addClusterOptions, addKrtCommands, addRunCommand } from './krt-commands.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
+import { addPluginCommands } from './plugin-commands.ts';
 import { addNamespaceCommands, addTenantCommands } from './tenant-commands.ts';
 import { reportFailure } from './report-failure.ts';
 
@@ -118,6 +119,7 @@ Example:
 
   addTenantCommands(program);
   addNamespaceCommands(program);
+  addPluginCommands(program);
   addControllerCommand(program);
   addAdmissionCommand(program);
   addImageCommands(program);

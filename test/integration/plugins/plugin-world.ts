@@ -1,71 +1,114 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PluginManifest } from '../../../src/api/adapstory.com/v1/plugin-manifest.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
-import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { PluginVersionKind, pluginVersionName } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { PublisherKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/publisher.ts';
 import { Event, Namespace, Secret } from '../../../src/client/kinds.ts';
+import type { Session } from '../../../src/cli/krt/session.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
+import { realClock } from '../../../src/lib/clock.ts';
+import { signImage } from '../../../src/lib/cosign/sign-image.ts';
+import { readSigningKey, type SigningKey } from '../../../src/lib/cosign/signing-keys.ts';
+import { NO_PROXY } from '../../../src/lib/oci/proxy-settings.ts';
+import { imageReference, Repository } from '../../../src/lib/oci/repository.ts';
+import { registriesPath } from '../../../src/main/node-images.ts';
+import { startTestRegistry, type TestRegistry } from '../../support/oci-registry.ts';
 import { TenantWorld } from '../../conformance/tenancy/tenant-world.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
 import { startEmbeddedTarget } from '../../support/embedded-target.ts';
 
-export const DIGEST = `sha256:${'a'.repeat(64)}`;
-
 /** The parts of a manifest that a test is about. */
 export type Parts = Partial<Omit<PluginManifest['spec'], 'runtime'>> & { runtime?: Partial<PluginManifest['spec']['runtime']> };
 
-export function aManifest(publisher: string, name: string, version: string, { runtime, ...spec }: Parts = {}): PluginManifest {
+export function aManifest(
+  publisher: string,
+  name: string,
+  version: string,
+  image: string,
+  { runtime, ...spec }: Parts = {},
+): PluginManifest {
   const resources = { requests: { cpu: '100m', memory: '64Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
   return {
     apiVersion: 'adapstory.com/v1',
     kind: 'Plugin',
     metadata: { name, version, publisher },
     spec: {
-      runtime: { image: `registry.example/${name}:${version}`, resources, startupProbe: { path: '/health', port: 8080 }, ...runtime },
+      runtime: { image, resources, startupProbe: { path: '/health', port: 8080 }, ...runtime },
       ...spec,
     },
   };
 }
 
-/** An engine with plugins, on which the test plays the version controller and the kubelet. */
+/** An engine with plugins, a registry, and publishers; the test plays the kubelet. */
 export class PluginWorld {
   readonly tenants: TenantWorld;
 
-  private constructor(tenants: TenantWorld) {
+  readonly #registry: TestRegistry;
+  readonly #keys: Record<string, SigningKey> = {};
+
+  private constructor(tenants: TenantWorld, registry: TestRegistry) {
     this.tenants = tenants;
+    this.#registry = registry;
   }
 
   static async start(): Promise<PluginWorld> {
-    return new PluginWorld(await TenantWorld.over(await startEmbeddedTarget(ownCustomResourceDefinitions)));
+    const [target, registry] = await Promise.all([startEmbeddedTarget(ownCustomResourceDefinitions), startTestRegistry()]);
+    mkdirSync(join(target.data, 'node'), { recursive: true });
+    writeFileSync(registriesPath(target.data), `registries:\n  "${registry.host}":\n    insecure: true\n`);
+    return new PluginWorld(await TenantWorld.over(target), registry);
+  }
+
+  async stop(): Promise<void> {
+    await this.tenants.stop();
+    await this.#registry.close();
   }
 
   get client() {
     return this.tenants.client;
   }
 
-  /** A version as its controller leaves it. */
-  async version(
-    publisher: string,
-    plugin: string,
-    version: string,
-    parts: Parts = {},
-    phase: 'VERIFIED' | 'DRAFT' = 'VERIFIED',
-  ): Promise<PluginVersion> {
-    const name = pluginVersionName(publisher, plugin, version);
-    const manifest = aManifest(publisher, plugin, version, parts);
-    await this.client.resource(PluginVersionKind).create({ metadata: { name }, spec: { publisher, plugin, version, manifest } });
-    return this.verdict(name, phase, `registry.example/${plugin}@${DIGEST}`);
+  /** What a command has of the terminal and of this world. */
+  session(say: (text: string) => void): Session {
+    const cluster = { client: this.client, server: 'here' } as Session['cluster'];
+    const terminal = { isTerminal: false, errIsTerminal: false, isColoured: false, size: () => ({ columns: 200, rows: 50 }) };
+    const nobody = { read: () => Promise.resolve(''), line: () => Promise.resolve(''), env: {}, onInterrupt: () => () => {} };
+    return { ...terminal, ...nobody, out: say, err: say, clock: realClock, cluster, namespace: 'default' };
   }
 
-  verdict(name: string, phase: 'VERIFIED' | 'DRAFT' | 'REVOKED', image: string): Promise<PluginVersion> {
-    const message = phase === 'VERIFIED' ? '' : 'no signature by a key of its publisher';
-    const ready = {
-      type: 'Ready',
-      status: phase === 'VERIFIED' ? 'True' : 'False',
-      reason: phase,
-      message,
-      lastTransitionTime: '2026-01-01T00:00:00Z',
-    };
-    const status = { phase, image, observedGeneration: 1, conditions: [ready] };
-    return this.client.resource(PluginVersionKind).status.patch(name, { type: 'merge', patch: { status } });
+  /** A publisher with these keys. */
+  async publisher(name: string, ...keys: string[]): Promise<void> {
+    const spec = { keys: keys.map((id) => ({ id, publicKey: this.#key(id).publicKey })) };
+    await this.client.resource(PublisherKind).apply({ metadata: { name }, spec }, { fieldManager: 'test', force: true });
+  }
+
+  /** A version with an image of its own, signed. @returns the image by its digest */
+  async version(publisher: string, plugin: string, version: string, { runtime, ...parts }: Parts = {}, key = publisher): Promise<string> {
+    const repository = `${publisher}/${plugin}`;
+    const image = `${this.#registry.host}/${repository}:${version}`;
+    this.#registry.push(repository, version, { layers: [[{ name: 'app', content: version }]], config: { User: '10001' } });
+    const digest = await this.#sign(image, version, this.#key(key));
+    const manifest = aManifest(publisher, plugin, version, image, { runtime, ...parts });
+    const name = pluginVersionName(publisher, plugin, version);
+    await this.client.resource(PluginVersionKind).create({ metadata: { name }, spec: { publisher, plugin, version, manifest } });
+    await this.tenants.eventually(async () => (await this.client.resource(PluginVersionKind).get(name)).status?.phase);
+    return `${this.#registry.host}/${repository}@${digest}`;
+  }
+
+  async #sign(image: string, tag: string, key: SigningKey): Promise<string> {
+    const { signal } = new AbortController();
+    const registries = { registries: { [this.#registry.host]: { mirrors: [], insecure: true } } };
+    const repository = new Repository(imageReference(image), [], { clock: realClock, proxy: NO_PROXY, registries });
+    const { digest, bytes, contentType } = await repository.manifest(tag, signal);
+    await signImage(repository, { name: image, digest, mediaType: contentType!, size: bytes.length }, key, new Date(), signal);
+    repository.close();
+    return digest;
+  }
+
+  #key(id: string): SigningKey {
+    const pem = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ type: 'pkcs8', format: 'pem' });
+    return (this.#keys[id] ??= readSigningKey(pem().toString()));
   }
 
   install(tenant: string, plugin: string, spec: Partial<PluginInstallation['spec']> = {}, name = plugin): Promise<PluginInstallation> {

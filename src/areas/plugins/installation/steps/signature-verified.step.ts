@@ -1,5 +1,6 @@
 import type { PluginInstallation } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { InstallationCondition, InstallationReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
+import { VersionReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/version-reasons.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
 import { done, stalled, waiting } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
@@ -17,7 +18,9 @@ export function signatureVerified(target: (installation: PluginInstallation) => 
         return waiting(InstallationReason.VersionNotVerified, `the signature of ${name} is being looked at`);
       }
       if (phase === 'VERIFIED' && image !== undefined && /@sha256:[0-9a-f]{64}$/.test(image)) return done('Verified', image);
-      const why = findCondition(conditions, 'Ready')?.message || `it is ${phase}`;
+      const ready = findCondition(conditions, 'Ready');
+      if (ready?.reason === VersionReason.ImageUnavailable) return waiting(InstallationReason.VersionNotVerified, ready.message);
+      const why = ready?.message || `it is ${phase}`;
       return stalled(InstallationReason.SignatureInvalid, `Cannot install "${name}": ${why}`);
     },
   };

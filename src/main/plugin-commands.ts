@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import type { Session } from '../cli/krt/session.ts';
+import { addClusterOptions } from './krt-commands.ts';
+
+/** Nothing of what talks to a cluster is loaded before a command needs it. */
+async function inSession(command: Command, work: (session: Session) => Promise<number>): Promise<void> {
+  await (await import('./krt-session.ts')).inSession(command.optsWithGlobals(), work);
+}
+
+const FORMATS = 'table, wide, json, yaml, name or jsonpath=<template>';
+const ofTenant = (command: Command): Command => command.requiredOption('--tenant <tenant>', 'the tenant that it is for');
+const noWait = (command: Command): Command => command.option('--no-wait', 'do not wait until it is done');
+
+/** `tenantry plugin ...`. */
+export function addPluginCommands(program: Command): void {
+  const plugin = addClusterOptions(
+    program
+      .command('plugin')
+      .alias('plugins')
+      .description('give tenants plugins and look after them')
+      .addHelpText(
+        'after',
+        `
+Start here:
+  $ tenantry plugin install acme/hello --tenant school
+  $ tenantry plugin get hello --tenant school`,
+      ),
+  );
+  addInstallationCommands(plugin);
+  addReadingCommands(plugin);
+}
+
+function addInstallationCommands(plugin: Command): void {
+  noWait(ofTenant(plugin.command('install')))
+    .argument('<plugin>', 'publisher/plugin for the newest verified version, or publisher/plugin@version')
+    .description('install a plugin for a tenant')
+    .option('--name <name>', 'name of the installation (default: that of the plugin)')
+    .addHelpText('after', '\nExample:\n  $ tenantry plugin install acme/hello@1.2.0 --tenant school')
+    .action((text: string, flags, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/plugin/install.ts')).install(session, text, flags)),
+    );
+  noWait(ofTenant(plugin.command('upgrade')))
+    .argument('<name>', 'name of the installation')
+    .description('give a tenant another version of a plugin')
+    .requiredOption('--to <version>', 'which version')
+    .action((name: string, flags, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/plugin/install.ts')).upgrade(session, name, flags)),
+    );
+  noWait(ofTenant(plugin.command('rollback')))
+    .argument('<name>', 'name of the installation')
+    .description('go back to the last version that was healthy')
+    .option('--to <version>', 'another version that was healthy')
+    .addHelpText('after', '\nExample:\n  $ tenantry plugin rollback hello --tenant school')
+    .action((name: string, flags, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/plugin/install.ts')).rollback(session, name, flags)),
+    );
+  noWait(ofTenant(plugin.command('uninstall')))
+    .argument('<name>', 'name of the installation')
+    .description('take a plugin away from a tenant; its data stays')
+    .option('--delete-data', 'its secrets and data go too; there is no way back')
+    .action((name: string, flags, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/plugin/uninstall.ts')).uninstall(session, name, flags)),
+    );
+}
+
+function addReadingCommands(plugin: Command): void {
+  plugin
+    .command('list')
+    .alias('ls')
+    .description('show the plugins of a tenant, or of all')
+    .option('--tenant <tenant>', 'only those of this tenant')
+    .option('-o, --output <format>', FORMATS)
+    .action((flags: object, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/plugin/list.ts')).list(session, flags)),
+    );
+  ofTenant(plugin.command('get'))
+    .argument('<name>', 'name of the installation')
+    .description('show all there is to know of a plugin of a tenant')
+    .option('-o, --output <format>', FORMATS)
+    .action((name: string, flags, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/plugin/get.ts')).get(session, name, flags)),
+    );
+  ofTenant(plugin.command('events'))
+    .argument('<name>', 'name of the installation')
+    .description('show what happened to a plugin of a tenant')
+    .action((name: string, flags, command: Command) =>
+      inSession(command, async (session) => (await import('../cli/plugin/events.ts')).events(session, name, flags)),
+    );
+}

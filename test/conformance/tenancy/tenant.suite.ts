@@ -158,6 +158,16 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
       await alice.resource(ConfigMap, 'acme--dev').create({ metadata: { name: 'mine' } });
     });
 
+    it('cannot leave the platform no room by quotas of its own, nor undo those of the Tenant', async () => {
+      const quotas = alice.resource(HierarchicalResourceQuotaKind, 'acme--dev');
+      const hard = { 'count/networkpolicies.networking.k8s.io': '1' };
+      await expect(quotas.create({ metadata: { name: 'mine' }, spec: { hard } })).rejects.toThrow('which the platform writes');
+      await expect(quotas.create({ metadata: { name: 'tenant-high' }, spec: { hard: { pods: '9' } } })).rejects.toThrow(
+        'choose another name',
+      );
+      await quotas.create({ metadata: { name: 'mine' }, spec: { hard: { 'count/configmaps': '90' } } });
+    });
+
     it('cannot give rights that it does not have, nor rights to everybody', async () => {
       const binding = (name: string, subject: object) => ({
         metadata: { name: 'more' },

@@ -22,7 +22,14 @@ import { CONFIGURATION_RULE, OBJECTS_RULE, PLATFORM_COPIES_RULE } from './object
 import { objectsHandler } from './objects/objects.ts';
 import { platformCopiesHandler } from './objects/platform-copies.ts';
 import { tenantHandlers } from './tenant/tenant-handlers.ts';
-import { BINDING_RULE, GUARD_RULE, PLACEMENT_RULE, WORKLOAD_RULE } from './tenant/tenant-rules.ts';
+import {
+  BINDING_RULE,
+  GUARD_RULE,
+  NOBODYS_PLACEMENT_RULE,
+  NOBODYS_PODS_RULE,
+  PLACEMENT_RULE,
+  WORKLOAD_RULE,
+} from './tenant/tenant-rules.ts';
 import type { WebhookRule } from './webhook-rules.ts';
 
 /** The rules on everything else, registered once there is a tree to keep them for. */
@@ -34,7 +41,9 @@ export const TREE_RULES: readonly WebhookRule[] = [
   OBJECTS_RULE,
   PLATFORM_COPIES_RULE,
   PLACEMENT_RULE,
+  NOBODYS_PLACEMENT_RULE,
   WORKLOAD_RULE,
+  NOBODYS_PODS_RULE,
   BINDING_RULE,
   GUARD_RULE,
 ];

@@ -2,6 +2,7 @@ import { NODE_TENANT, ROLE_LABEL, TENANT_LABEL } from '../../../../api/tenantry.
 import { Namespace, Node } from '../../../../client/kinds.ts';
 import type { AdmissionHandler } from '../../../../runtime/admission/review.ts';
 import type { TenancyEnvironment } from '../../tenancy-environment.ts';
+import { whenKnown } from '../hierarchy/until-known.ts';
 import { guardHandler } from './guard-handler.ts';
 import { placementHandler } from './placement-handler.ts';
 import { tenantHandler } from './tenant-handler.ts';
@@ -23,12 +24,15 @@ export function tenantHandlers(environment: TenancyEnvironment): Record<string, 
       const place = { tenant: labels?.[TENANT_LABEL], role: labels?.[ROLE_LABEL], parent: forest.get(name)?.parent };
       return { ...place, terminating: deletionTimestamp !== undefined };
     }),
-    [PLACEMENT_RULE.path]: placementHandler(lookup),
-    [WORKLOAD_RULE.path]: workloadHandler({
-      lookup,
-      tenantOfNode: (node) => nodes.get(node)?.metadata.labels?.[NODE_TENANT],
-      isNamespaceOf: (tenant, namespace) => forest.get(namespace)?.tenant === tenant,
-    }),
-    [GUARD_RULE.path]: guardHandler(lookup),
+    [PLACEMENT_RULE.path]: whenKnown(environment, placementHandler(lookup)),
+    [WORKLOAD_RULE.path]: whenKnown(
+      environment,
+      workloadHandler({
+        lookup,
+        tenantOfNode: (node) => nodes.get(node)?.metadata.labels?.[NODE_TENANT],
+        isNamespaceOf: (tenant, namespace) => forest.get(namespace)?.tenant === tenant,
+      }),
+    ),
+    [GUARD_RULE.path]: whenKnown(environment, guardHandler(lookup)),
   };
 }

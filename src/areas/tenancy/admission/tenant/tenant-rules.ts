@@ -4,7 +4,8 @@ import { NOT_OUR_OWN } from '../platform-users.ts';
 import type { WebhookRule } from '../webhook-rules.ts';
 
 const WRITES = ['CREATE', 'UPDATE'];
-const IN_TREES = { matchLabels: { [INCLUDED_LABEL]: 'true' } };
+const IN_TENANTS = { matchExpressions: [{ key: TENANT_LABEL, operator: 'Exists' }] };
+const NOBODYS = { matchLabels: { [INCLUDED_LABEL]: 'true' }, matchExpressions: [{ key: TENANT_LABEL, operator: 'DoesNotExist' }] };
 const resources = (group: string, ...names: string[]) => ({
   apiGroups: [group],
   apiVersions: ['*'],
@@ -28,7 +29,7 @@ export const PLACEMENT_RULE: WebhookRule = {
   path: '/mutate-placement',
   rules: [{ ...resources('', 'pods'), operations: ['CREATE'] }, resources('apps', 'daemonsets')],
   failurePolicy: 'Fail',
-  namespaceSelector: IN_TREES,
+  namespaceSelector: IN_TENANTS,
 };
 
 /** What may run, where, and with which classes and images. */
@@ -61,7 +62,20 @@ export const WORKLOAD_RULE: WebhookRule = {
     resources('networking.k8s.io', 'ingresses', 'networkpolicies'),
   ],
   failurePolicy: 'Fail',
-  namespaceSelector: IN_TREES,
+  namespaceSelector: IN_TENANTS,
+};
+
+/**
+ * Keeps the Pods of nobody off the nodes of tenants, for as long as there is an answer: among them is what admission itself needs to
+ * start, such as the cluster's network.
+ */
+const FOR_NOBODY = { failurePolicy: 'Ignore', timeoutSeconds: 2, namespaceSelector: NOBODYS } as const;
+export const NOBODYS_PLACEMENT_RULE: WebhookRule = { ...PLACEMENT_RULE, ...FOR_NOBODY, name: 'nobodysplacement.tenantry.dev' };
+export const NOBODYS_PODS_RULE: WebhookRule = {
+  ...WORKLOAD_RULE,
+  ...FOR_NOBODY,
+  name: 'nobodyspods.tenantry.dev',
+  rules: [resources('', 'pods')],
 };
 
 /** Apart from the workloads, because a change at the top of a tree is a thousand RoleBindings of our own. */
@@ -79,7 +93,7 @@ export const GUARD_RULE: WebhookRule = {
   path: '/validate-tenant-objects',
   rules: [{ apiGroups: ['*'], apiVersions: ['*'], resources: ['*'], operations: ['CREATE', 'UPDATE', 'DELETE'], scope: 'Namespaced' }],
   failurePolicy: 'Fail',
-  namespaceSelector: { matchExpressions: [{ key: TENANT_LABEL, operator: 'Exists' }] },
+  namespaceSelector: IN_TENANTS,
   matchConditions: [
     {
       name: 'not-the-platform',

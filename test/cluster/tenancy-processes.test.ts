@@ -3,18 +3,23 @@ import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HierarchicalResourceQuotaKind } from '../../src/api/hnc.x-k8s.io/v1alpha2/hierarchical-resource-quota.ts';
 import { HierarchyConfigurationKind } from '../../src/api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
+import { RunKind } from '../../src/api/kruntimes.io/v1alpha1/run.ts';
 import { createClient, type Client } from '../../src/client/client.ts';
 import { connectContext } from '../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../src/client/config/kubeconfig.ts';
 import { ConfigMap, Namespace, ResourceQuota } from '../../src/client/kinds.ts';
 import { isStatusError } from '../../src/kube/status.ts';
+import { installObjects } from '../../src/main/areas.ts';
+import { ownCustomResourceDefinitions } from '../support/custom-resource-definitions.ts';
 import { startControllerManager } from './controller-manager.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 
 const CHILDREN = Array.from({ length: 20 }, (_, index) => `branch-${index}`);
 const LIMIT = 60;
 const ROOT_CAS = CHILDREN.length + 1;
+const PLACES = 25;
+const RUN = { runtime: 'nobody-serves-it', source: { inline: 'true' }, mode: { task: {} } };
 
 describe('tenancy as processes beside a real kube-apiserver, admission twice', () => {
   let plane: ControlPlane;
@@ -120,6 +125,51 @@ describe('tenancy as processes beside a real kube-apiserver, admission twice', (
     const all = await Promise.all(CHILDREN.map((namespace) => client.resource(ConfigMap, namespace).list()));
     expect(all.reduce((sum, { items }) => sum + items.length, 0)).toBe(LIMIT + CHILDREN.length);
     await until(async () => (await quotas.get('all')).status?.used?.configmaps === String(LIMIT + ROOT_CAS));
+  }, 180_000);
+
+  it('200 Runs made at once never exceed the places of their tree, and an end makes place', async () => {
+    const definitions = ownCustomResourceDefinitions().filter(({ spec }) => spec.group === RunKind.group && spec.names.kind === 'Run');
+    await installObjects(client, definitions);
+    const make = async (namespace: string, name: string): Promise<boolean> => {
+      try {
+        await client.resource(RunKind, namespace).create({ metadata: { name }, spec: RUN });
+        return true;
+      } catch (error) {
+        if (isStatusError(error, 'Forbidden') && error.message.includes('exceeded hierarchical quota in namespace "trunk": "runs"'))
+          return false;
+        throw error;
+      }
+    };
+    const quotas = client.resource(HierarchicalResourceQuotaKind, 'trunk');
+    await quotas.create({ metadata: { name: 'runs' }, spec: { hard: { 'tenantry.dev/runs-in-flight': '0' } } });
+    // Whoever does not know the limit yet knows a smaller one later, and never a larger.
+    let early = 0;
+    let refused = 0;
+    await until(async () => {
+      if (await make('trunk', `early-${early}`)) {
+        await client.resource(RunKind, 'trunk').delete(`early-${early++}`);
+        refused = 0;
+      } else refused++;
+      return refused === 20;
+    });
+    await quotas.patch('runs', { type: 'merge', patch: { spec: { hard: { 'tenantry.dev/runs-in-flight': String(PLACES) } } } });
+    await until(() => make('trunk', 'first'));
+    const outcomes = await Promise.all(Array.from({ length: 200 }, (_, index) => make(CHILDREN[index % 20], `run-${index}`)));
+    let made = outcomes.filter(Boolean).length + 1;
+    expect(made).toBeLessThanOrEqual(PLACES);
+    const fill = () =>
+      until(async () => {
+        if (made < PLACES && (await make('trunk', `later-${made}`))) made++;
+        return made === PLACES;
+      });
+    await fill();
+    expect((await client.resource(RunKind).list()).items).toHaveLength(PLACES);
+    expect(await make('trunk', 'one-too-many')).toBe(false);
+    await until(async () => (await quotas.get('runs')).status?.used?.['tenantry.dev/runs-in-flight'] === String(PLACES));
+
+    await client.resource(RunKind, 'trunk').status.patch('first', { type: 'merge', patch: { status: { phase: 'Cancelled' } } });
+    await until(() => make('trunk', 'takes-the-place'));
+    expect(await make('trunk', 'one-too-many')).toBe(false);
   }, 180_000);
 
   it('goes on while one replica and the controllers are away', async () => {

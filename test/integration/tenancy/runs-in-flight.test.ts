@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { HierarchicalResourceQuotaKind } from '../../../src/api/hnc.x-k8s.io/v1alpha2/hierarchical-resource-quota.ts';
 import { RunKind } from '../../../src/api/kruntimes.io/v1alpha1/run.ts';
 import { runPlacesHandler } from '../../../src/areas/tenancy/admission/quota/run-places.ts';
+import { ensureReservationObjects } from '../../../src/areas/tenancy/quota/reservations.ts';
 import { openTenancy } from '../../../src/areas/tenancy/start-tenancy.ts';
 import { Namespace } from '../../../src/client/kinds.ts';
 import { isStatusError } from '../../../src/kube/status.ts';
@@ -73,6 +74,7 @@ describe('Runs in flight of a tenant', { timeout: 60_000 }, () => {
 
   it('are never too many when several replicas of admission decide, and a place that nobody took is free again after five seconds', async () => {
     await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
+    await ensureReservationObjects(world.client);
     await world.tenant('beta', { runs: { maxInFlight: 20 } });
     const clock = new FakeClock();
     const open = () => openTenancy({ client: world.client, clock, log: silentLog, metrics: new MetricsRegistry() });

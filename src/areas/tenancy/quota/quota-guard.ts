@@ -2,6 +2,8 @@ import { HRQ_LABEL } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { RunKind } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { GroupResource, KubeObject } from '../../../kube/object.ts';
 import type { ResourceList } from '../../../kube/resource-list.ts';
+import { failure } from '../../../kube/status.ts';
+import type { Clock } from '../../../lib/clock.ts';
 import type { ReadonlyForest } from '../forest/forest.ts';
 import type { RunsInFlight } from './runs-in-flight.ts';
 import type { TreeQuotas } from './tree-quotas.ts';
@@ -19,11 +21,13 @@ export class QuotaGuard {
   readonly #tree: TreeQuotas;
   readonly #forest: ReadonlyForest;
   readonly #runs: RunsInFlight;
+  readonly #clock: Clock;
 
-  constructor(tree: TreeQuotas, forest: ReadonlyForest, runs: RunsInFlight) {
+  constructor(tree: TreeQuotas, forest: ReadonlyForest, runs: RunsInFlight, clock: Clock) {
     this.#tree = tree;
     this.#forest = forest;
     this.#runs = runs;
+    this.#clock = clock;
   }
 
   /** Whether objects of the kind have places here, which no ResourceQuota counts. */
@@ -54,18 +58,26 @@ export class QuotaGuard {
     if (countsForTree(quota)) this.#tree.admitted(quota, used);
   }
 
-  /** Resolves when everything that limits the namespace is counted in it; undefined when it is already so. */
+  /** Resolves when everything that limits the namespace is counted in it; undefined when it is already so. What is not counted is not let in. */
   ready(namespace: string): Promise<void> | undefined {
+    const waiting = this.#whenReady(namespace);
+    // Whoever only asks whether there is something to wait for does not wait.
+    waiting?.catch(() => {});
+    return waiting;
+  }
+
+  #whenReady(namespace: string): Promise<void> | undefined {
     const runs = this.#runs.ready(namespace);
-    if (runs) return runs.then(() => this.ready(namespace));
+    if (runs) return runs.then(() => this.#whenReady(namespace));
     if (this.#isReady(namespace)) return undefined;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const finish = () => {
-        clearTimeout(timer);
+        timer.cancel();
         stop();
-        resolve();
+        if (this.#isReady(namespace)) resolve();
+        else reject(failure('ServiceUnavailable', `the quotas of namespace "${namespace}" are not counted yet; try again in a moment`));
       };
-      const timer = setTimeout(finish, READY_MS);
+      const timer = this.#clock.setTimer(READY_MS, finish);
       const stop = this.#tree.onChange((changed) => {
         if (changed === namespace && this.#isReady(namespace)) finish();
       });

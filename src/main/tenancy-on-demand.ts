@@ -77,7 +77,7 @@ export class TenancyOnDemand {
     const client = clientAs({ name: TENANCY_USER, groups });
     const environment = await openTenancy({ client, clock: realClock, log: this.#log, metrics });
     const handlers = await startTenancyAdmission(environment);
-    this.#guard = new QuotaGuard(environment.quotas, environment.forest, environment.runs);
+    this.#guard = new QuotaGuard(environment.quotas, environment.forest, environment.runs, environment.clock);
     return { environment, handlers };
   }
 

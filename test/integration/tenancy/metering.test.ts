@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { RunKind } from '../../../src/api/kruntimes.io/v1alpha1/run.ts';
-import { hourOf, monthOf, readRows, recordName, sum, type Amounts } from '../../../src/api/tenantry.dev/v1alpha1/metering.ts';
+import {
+  hourOf,
+  METERING_LABEL,
+  monthOf,
+  readRows,
+  recordName,
+  sum,
+  type Amounts,
+} from '../../../src/api/tenantry.dev/v1alpha1/metering.ts';
 import { TenantKind } from '../../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import { METERING_INTERVAL_MS, metering } from '../../../src/areas/tenancy/metering/start-metering.ts';
 import { openTenancy } from '../../../src/areas/tenancy/start-tenancy.ts';
@@ -90,10 +98,15 @@ it('what the Pods and Runs of a tenant use is on record, across a restart, and a
   // Ten seconds of half a CPU, and the minutes that were being written.
   expect((atStop.cpuSeconds! - before.cpuSeconds! - 5) % 30).toBeCloseTo(0, 1);
   await clock.advance(20_000);
+  const records = world.client.resource(ConfigMap, 'tenantry-system');
+  for (const month of ['2020-01', monthOf(hourOf(START))])
+    await records.create({ metadata: { name: recordName('gone', month), labels: { [METERING_LABEL]: 'gone' } }, data: {} });
   meter = await startMeter(clock);
   const status = { phase: 'Running', startTime: new Date(clock.now()).toISOString() };
   await world.client.resource(RunKind, 'acme').status.patch('work', { type: 'merge', patch: { status } });
   await minutesUntil(clock, async () => ((await recorded('acme')).runSeconds ?? 0) >= 60);
+  await world.eventually(async () => (await world.find(() => records.get(recordName('gone', '2020-01')))) === undefined);
+  expect(await world.find(() => records.get(recordName('gone', monthOf(hourOf(START)))))).toBeDefined();
   const after = await recorded('acme');
   expect(after.runs).toBe(1);
   const secondsSince = (clock.now() - START) / 1000;

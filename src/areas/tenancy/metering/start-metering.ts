@@ -1,7 +1,8 @@
 import { TenantKind } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { Pod } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
-import { longLivedController, sleep } from '../../../lib/abort.ts';
+import { longLivedController, orAborted, sleep, timeoutSignal } from '../../../lib/abort.ts';
+import { turns } from '../../../lib/turn-queue.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
 import { inParallel } from '../tenant/in-parallel.ts';
 import { MeteredObjects, sourceId } from './metered-objects.ts';
@@ -12,6 +13,8 @@ import { UsageRecords } from './usage-records.ts';
 
 /** How often what was used is measured and written. */
 export const METERING_INTERVAL_MS = 60_000;
+const LAST_WRITE_MS = 5000;
+const ITEMS_PER_STEP = 100;
 const POD_METRICS = '/apis/metrics.k8s.io/v1beta1/pods';
 
 /** Records what tenants use, from the first Tenant on. */
@@ -49,7 +52,7 @@ async function meter(environment: TenancyEnvironment, signal: AbortSignal): Prom
   const { client, clock, log, informers, forest } = environment;
   const tenants = informers.get(TenantKind);
   const records = new UsageRecords(client);
-  await records.open(clock.now());
+  await records.open();
   const usage = new UsageMeter();
   const metrics = new TenantMetrics(environment.metrics);
   const created = (tenant: string): number => Date.parse(tenants.get(tenant)?.metadata.creationTimestamp ?? '') || clock.now();
@@ -60,7 +63,8 @@ async function meter(environment: TenancyEnvironment, signal: AbortSignal): Prom
   const write = (): Promise<void> =>
     inParallel(usage.tenants, async (tenant) => {
       const now = clock.now();
-      const rows = usage.take(tenant, now);
+      for (const _ of usage.settle(tenant, now)) await turns.share();
+      const rows = usage.take(tenant);
       if (rows.size === 0) return;
       try {
         await records.add(tenant, rows, now, (written) => metrics.add(tenant, written));
@@ -75,11 +79,15 @@ async function meter(environment: TenancyEnvironment, signal: AbortSignal): Prom
       await sleep(clock, METERING_INTERVAL_MS, signal);
       await measure(environment, usage);
       await write();
+      await records.forgetOld(clock.now()).catch((error: unknown) => log.warn('cannot remove old records, will try again', { error }));
     }
   } finally {
     unlisten();
     objects.stop();
-    await write();
+    // Whoever stops because the server is away does not wait for it.
+    const patience = timeoutSignal(clock, LAST_WRITE_MS);
+    await orAborted(write(), patience.signal).catch(() => {});
+    patience.dispose();
   }
 }
 
@@ -89,7 +97,10 @@ async function measure({ client, clock, log }: TenancyEnvironment, usage: UsageM
   try {
     const { items } = await client.request<{ items: KubeObject[] }>({ method: 'GET', path: POD_METRICS });
     const now = clock.now();
-    for (const item of items) usage.measured(sourceId(Pod.kind, item), measuredRates(item), now);
+    for (const [index, item] of items.entries()) {
+      usage.measured(sourceId(Pod.kind, item), measuredRates(item), now);
+      if (index % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) await turns.share();
+    }
   } catch (error) {
     log.debug('use of Pods is not measured', { error });
   }

@@ -1,6 +1,7 @@
 import {
   addRows,
   compacted,
+  hourOf,
   METERED_UNTIL,
   METERING_LABEL,
   METERING_NAMESPACE,
@@ -12,6 +13,7 @@ import {
 } from '../../../api/tenantry.dev/v1alpha1/metering.ts';
 import type { Client } from '../../../client/client.ts';
 import { ConfigMap, Namespace } from '../../../client/kinds.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { inParallel } from '../tenant/in-parallel.ts';
 
@@ -23,25 +25,36 @@ const TRIES = 5;
 export class UsageRecords {
   readonly #client: Client;
   readonly #until = new Map<string, number>();
+  #cleanedIn = '';
 
   constructor(client: Client) {
     this.#client = client;
   }
 
-  /** Finds out until when there are records, and removes those of long ago. */
-  async open(now: number): Promise<void> {
-    const { items } = await this.#client.metadata(ConfigMap, METERING_NAMESPACE).listAll({ labelSelector: METERING_LABEL });
-    const oldest = new Date(now);
-    oldest.setUTCDate(1);
-    oldest.setUTCMonth(oldest.getUTCMonth() - MONTHS_KEPT);
-    const [first, outdated]: [string, string[]] = [oldest.toISOString().slice(0, 7), []];
-    for (const { metadata } of items) {
+  /** Finds out until when there are records. */
+  async open(): Promise<void> {
+    for (const { metadata } of await this.#list()) {
       const tenant = metadata.labels![METERING_LABEL];
       const until = Date.parse(metadata.annotations?.[METERED_UNTIL] ?? '');
       if (!Number.isNaN(until)) this.#until.set(tenant, Math.max(until, this.#until.get(tenant) ?? 0));
-      if (metadata.name!.split('.')[2] < first) outdated.push(metadata.name!);
     }
-    await inParallel(outdated, (name) => this.#client.resource(ConfigMap, METERING_NAMESPACE).delete(name));
+  }
+
+  /** Removes what is too old, once a month. */
+  async forgetOld(now: number): Promise<void> {
+    const month = monthOf(hourOf(now));
+    if (month === this.#cleanedIn) return;
+    const first = new Date(now);
+    first.setUTCDate(1);
+    first.setUTCMonth(first.getUTCMonth() - MONTHS_KEPT);
+    const oldest = monthOf(first.toISOString());
+    const names = (await this.#list()).map(({ metadata }) => metadata.name!).filter((name) => name.split('.')[2] < oldest);
+    await inParallel(names, (name) => this.#client.resource(ConfigMap, METERING_NAMESPACE).delete(name));
+    this.#cleanedIn = month;
+  }
+
+  async #list(): Promise<KubeObject[]> {
+    return (await this.#client.metadata(ConfigMap, METERING_NAMESPACE).listAll({ labelSelector: METERING_LABEL })).items;
   }
 
   /** Until when there were records of the tenant when they were opened. */

@@ -16,6 +16,11 @@ function shown(rows: UsageRows): object {
   return Object.fromEntries([...rows].map(([period, namespaces]) => [period, Object.fromEntries(namespaces)]));
 }
 
+function taken(meter: UsageMeter, tenant: string, now: number): UsageRows {
+  for (const _ of meter.settle(tenant, now));
+  return meter.take(tenant);
+}
+
 describe('what a tenant used', () => {
   test.each<[string, (meter: UsageMeter) => void, number, object]>([
     ['nothing without anything there', () => {}, T0, {}],
@@ -91,16 +96,16 @@ describe('what a tenant used', () => {
   ])('%s', (_name, act, now, expected) => {
     const meter = new UsageMeter();
     act(meter);
-    expect(shown(meter.take('acme', now))).toEqual(expected);
+    expect(shown(taken(meter, 'acme', now))).toEqual(expected);
   });
 
   test('is taken once, and given back when it could not be kept', () => {
     const meter = new UsageMeter();
     meter.follow('a', aPod(), T0);
-    const rows = meter.take('acme', T0 + MINUTE);
-    expect(meter.take('acme', T0 + MINUTE).size).toBe(0);
+    const rows = taken(meter, 'acme', T0 + MINUTE);
+    expect(taken(meter, 'acme', T0 + MINUTE).size).toBe(0);
     meter.giveBack('acme', rows);
-    expect(shown(meter.take('acme', T0 + 2 * MINUTE))).toEqual({ '2026-03-01T10': { 'acme--dev': { cpuSeconds: 240 } } });
+    expect(shown(taken(meter, 'acme', T0 + 2 * MINUTE))).toEqual({ '2026-03-01T10': { 'acme--dev': { cpuSeconds: 240 } } });
   });
 
   test('follows it to another tenant', () => {
@@ -108,8 +113,8 @@ describe('what a tenant used', () => {
     meter.follow('a', aPod(), T0);
     meter.follow('a', aPod({ tenant: 'beta' }), T0 + MINUTE);
     expect(meter.tenants).toEqual(new Set(['acme', 'beta']));
-    expect(shown(meter.take('acme', T0 + 2 * MINUTE))).toEqual({ '2026-03-01T10': { 'acme--dev': { cpuSeconds: 120 } } });
-    expect(shown(meter.take('beta', T0 + 2 * MINUTE))).toEqual({ '2026-03-01T10': { 'acme--dev': { cpuSeconds: 120 } } });
+    expect(shown(taken(meter, 'acme', T0 + 2 * MINUTE))).toEqual({ '2026-03-01T10': { 'acme--dev': { cpuSeconds: 120 } } });
+    expect(shown(taken(meter, 'beta', T0 + 2 * MINUTE))).toEqual({ '2026-03-01T10': { 'acme--dev': { cpuSeconds: 120 } } });
     meter.end('a', T0 + 2 * MINUTE);
     expect(meter.tenants.size).toBe(0);
   });

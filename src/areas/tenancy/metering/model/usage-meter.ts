@@ -6,6 +6,9 @@ const LONGEST_UNSEEN_MS = HOUR_MS;
 /** A measurement stands for the time since the last one, up to so long. */
 const LONGEST_MEASURED_MS = 150_000;
 
+/** A tenant may have thousands of Pods, and a step is a small part of what others wait for at most. */
+const SOURCES_PER_STEP = 200;
+
 /** Something that uses at a steady rate while it is there: a Pod, a volume, a Run. */
 export interface Source {
   tenant: string;
@@ -64,9 +67,17 @@ export class UsageMeter {
     addRow(this.#rowsOf(tenant), hourOf(now), namespace, { [measure]: 1 });
   }
 
-  /** What the tenant used until now and nobody has taken yet. */
-  take(tenant: string, now: number): UsageRows {
-    for (const source of this.#sources.get(tenant)?.values() ?? []) this.#settle(source, now);
+  /** Counts what the tenant used until now; whoever iterates may do something else between two steps. */
+  *settle(tenant: string, now: number): Generator<void, void> {
+    let settled = 0;
+    for (const source of this.#sources.get(tenant)?.values() ?? []) {
+      this.#settle(source, now);
+      if (++settled % SOURCES_PER_STEP === 0) yield;
+    }
+  }
+
+  /** What was counted for the tenant and nobody has taken yet. */
+  take(tenant: string): UsageRows {
     const rows = this.#rows.get(tenant) ?? new Map();
     this.#rows.delete(tenant);
     return rows;

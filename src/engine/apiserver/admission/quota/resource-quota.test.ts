@@ -3,7 +3,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { createAdmission } from '../chain.ts';
 import { aPod, aRequest, refusalOf, type RecordedRequest } from '../testing/a-request.ts';
 import { ObjectsInMemory } from '../testing/objects-in-memory.ts';
-import { resourceQuota } from './resource-quota.ts';
+import { resourceQuota, type WiderQuota } from './resource-quota.ts';
 
 const QUOTAS = { group: '', resource: 'resourcequotas' };
 
@@ -156,5 +156,54 @@ describe('resourceQuota scopes', () => {
   ])('%s', async (_name, spec, podSpec, limited) => {
     const { validate } = withQuotas(aQuota('q', { pods: '0' }, { spec }));
     expect((await refusalOf(() => validate(podOf({}, {}, podSpec)))).includes('exceeded quota')).toBe(limited);
+  });
+});
+
+describe('resourceQuota and places that no quota counts', () => {
+  function withPlaces(free: number) {
+    const taken = new Set<string>();
+    const wider: WiderQuota = {
+      refusal: () => undefined,
+      charged: () => {},
+      ready: () => undefined,
+      hasPlaces: ({ resource }) => resource === 'runs',
+      placeRefusal: () => (taken.size < free ? undefined : 'no place'),
+      takePlace(_namespace, uid) {
+        taken.add(uid);
+        return () => void taken.delete(uid);
+      },
+    };
+    const plugin = resourceQuota({ writer: new ObjectsInMemory(), now: () => 0, wider: () => wider });
+    const validate = (request: RecordedRequest) => (plugin.handles(request) ? plugin.validate!(request) : undefined);
+    return { taken, plugin, validate };
+  }
+  const aRun = (uid: string, changes: Partial<RecordedRequest> = {}) =>
+    aRequest('runs', { apiVersion: 'kruntimes.io/v1alpha1', kind: 'Run', metadata: { name: uid, uid, namespace: 'team' } }, changes);
+
+  it('takes one for a create, without any quota in the namespace, and refuses when there is none left', async () => {
+    const { taken, validate } = withPlaces(1);
+    expect(validate(aRun('a'))).toBeUndefined();
+    expect(await refusalOf(() => validate(aRun('b')))).toBe('runs.kruntimes.io "b" is forbidden: no place');
+    expect([...taken]).toEqual(['a']);
+  });
+
+  it('gives it back when the write fails', () => {
+    const { taken, plugin } = withPlaces(1);
+    const request = aRun('a');
+    const admission = createAdmission({ plugins: [plugin] });
+    void admission.validate(request);
+    expect(taken.size).toBe(1);
+    admission.abandon(request);
+    expect(taken.size).toBe(0);
+  });
+
+  it.each<[string, Partial<RecordedRequest>]>([
+    ['a dry run', { dryRun: true }],
+    ['an update', { operation: 'UPDATE' }],
+    ['a subresource', { subresource: 'status' }],
+  ])('takes none for %s', (_name, changes) => {
+    const { taken, validate } = withPlaces(1);
+    void validate(aRun('a', changes));
+    expect(taken.size).toBe(0);
   });
 });

@@ -2,7 +2,9 @@ import { NODE_TENANT, ROLE_LABEL, TENANT_LABEL } from '../../../../api/tenantry.
 import { Namespace, Node } from '../../../../client/kinds.ts';
 import type { AdmissionHandler } from '../../../../runtime/admission/review.ts';
 import type { TenancyEnvironment } from '../../tenancy-environment.ts';
+import { QuotaGuard } from '../../quota/quota-guard.ts';
 import { whenKnown } from '../hierarchy/until-known.ts';
+import { whenCounted } from '../quota/when-counted.ts';
 import { guardHandler } from './guard-handler.ts';
 import { placementHandler } from './placement-handler.ts';
 import { tenantHandler } from './tenant-handler.ts';
@@ -16,6 +18,8 @@ export function tenantHandlers(environment: TenancyEnvironment): Record<string, 
   const lookup = tenantLookup(environment);
   const nodes = informers.get(Node);
   const namespaces = informers.get(Namespace);
+  const quotas = new QuotaGuard(environment.quotas, forest, environment.runs, environment.clock);
+  const inNamespace = (handler: AdmissionHandler): AdmissionHandler => whenKnown(environment, whenCounted(quotas, handler));
   return {
     [TENANT_RULE.path]: tenantHandler((name) => {
       const metadata = namespaces.get(name)?.metadata;
@@ -25,14 +29,13 @@ export function tenantHandlers(environment: TenancyEnvironment): Record<string, 
       return { ...place, terminating: deletionTimestamp !== undefined };
     }),
     [PLACEMENT_RULE.path]: whenKnown(environment, placementHandler(lookup)),
-    [WORKLOAD_RULE.path]: whenKnown(
-      environment,
+    [WORKLOAD_RULE.path]: inNamespace(
       workloadHandler({
         lookup,
         tenantOfNode: (node) => nodes.get(node)?.metadata.labels?.[NODE_TENANT],
         isNamespaceOf: (tenant, namespace) => forest.get(namespace)?.tenant === tenant,
       }),
     ),
-    [GUARD_RULE.path]: whenKnown(environment, guardHandler(lookup)),
+    [GUARD_RULE.path]: inNamespace(guardHandler(lookup)),
   };
 }

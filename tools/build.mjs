@@ -45,6 +45,21 @@ for (const definition of customResourceDefinitions(core.components.schemas)) {
 }
 rmSync(bundle);
 
+// The shape of plugin.yaml, for editors.
+const schemaBundle = 'dist/manifest-json-schema.tmp.mjs';
+await build({
+  entryPoints: ['src/api/adapstory.com/v1/manifest-json-schema.ts'],
+  outfile: schemaBundle,
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  logLevel: 'warning',
+});
+const { manifestJsonSchema } = await import(pathToFileURL(schemaBundle));
+mkdirSync('dist/schemas');
+writeFileSync('dist/schemas/plugin.schema.json', JSON.stringify(manifestJsonSchema(), undefined, 2));
+rmSync(schemaBundle);
+
 // The types of `import { runs } from 'tenantry'`: interfaces that stand alone, so the file is its own declaration.
 writeFileSync(
   'dist/sdk.d.ts',

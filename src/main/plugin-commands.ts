@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Session } from '../cli/krt/session.ts';
 import { addClusterOptions } from './krt-commands.ts';
+import { addAuthorCommands } from './plugin-author-commands.ts';
 
 /** Nothing of what talks to a cluster is loaded before a command needs it. */
 async function inSession(command: Command, work: (session: Session) => Promise<number>): Promise<void> {
@@ -22,10 +23,12 @@ export function addPluginCommands(program: Command): void {
         'after',
         `
 Start here:
+  $ tenantry plugin init hello --publisher acme --image registry.example/acme/hello
   $ tenantry plugin install acme/hello --tenant school
   $ tenantry plugin get hello --tenant school`,
       ),
   );
+  addAuthorCommands(plugin);
   addInstallationCommands(plugin);
   addReadingCommands(plugin);
 }

@@ -8,6 +8,9 @@ export const MANAGED_LABEL = 'plugins.tenantry.dev/managed';
 export const INSTALLATION_ANNOTATION = 'plugins.tenantry.dev/installation';
 export const INSTALLATION_FINALIZER = 'plugins.tenantry.dev/installation';
 
+/** On a PluginVersion: a value that is not yet in `status.observedRecheck` has the registry asked at once. */
+export const RECHECK_ANNOTATION = 'plugins.tenantry.dev/recheck';
+
 /** Where the platform's own settings, keys and secrets are. */
 export const PLATFORM_NAMESPACE = 'tenantry-system';
 /** A Secret there: how to reach what plugins need. */

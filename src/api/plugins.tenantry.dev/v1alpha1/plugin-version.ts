@@ -38,6 +38,8 @@ export const pluginVersionDefinition = {
         {},
         { keyId: text(), form: oneOf(['tag', 'bundle']), verifiedAt: time(), signedDigest: text(), fingerprint: text() },
       ),
+      /** The last request to look again that was heard. */
+      observedRecheck: text(),
       observedGeneration: integer({ format: 'int64' }),
       conditions: conditions(),
     },

@@ -1,3 +1,4 @@
+import { RECHECK_ANNOTATION } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginVersionKind, type PluginVersion } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { PublisherKind } from '../../../../api/plugins.tenantry.dev/v1alpha1/publisher.ts';
 import type { VersionState } from '../../../../api/plugins.tenantry.dev/v1alpha1/states.ts';
@@ -33,7 +34,7 @@ export function versionController(environment: PluginsEnvironment): Controller {
       const before = version.status?.phase;
       const phase = versionPhase(before, version.status?.conditions ?? []);
       passed.set(version.metadata.name!, { version, states: statesPassed(before, phase) });
-      version.status = { ...version.status, phase };
+      version.status = { ...version.status, phase, observedRecheck: version.metadata.annotations?.[RECHECK_ANNOTATION] };
     },
   });
   const reconcile = async (key: string, context: ReconcileContext) => {

@@ -7,9 +7,13 @@ import type { AdmissionHandler } from '../../../runtime/admission/review.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { podProblem, type PluginOfNamespace } from './pod-images.ts';
 
+const BY_PLUGIN = 'plugin';
+const pluginKey = ({ publisher, plugin }: PluginOfNamespace): string => `${publisher}/${plugin}`;
+
 /** Only images that are verified for the plugin of a namespace run in it, whoever makes the Pod. */
 export async function pluginPodsHandler(client: Client, informers: SharedInformers): Promise<AdmissionHandler> {
   const versions = informers.get(PluginVersionKind, { transform: withoutContent });
+  versions.addIndex(BY_PLUGIN, ({ spec }) => [pluginKey(spec)]);
   await versions.whenSynced();
   return async ({ namespace, object, oldObject, operation }) => {
     if (!object || operation === 'DELETE') return { allowed: true };
@@ -19,7 +23,7 @@ export async function pluginPodsHandler(client: Client, informers: SharedInforme
         `Cannot run a Pod in "${namespace}": it is a namespace for plugins, but says not of which; only the platform makes those`,
       );
     }
-    if (podProblem(object, oldObject, plugin, [...versions.list()]) === undefined) return { allowed: true };
+    if (podProblem(object, oldObject, plugin, versions.byIndex(BY_PLUGIN, pluginKey(plugin))) === undefined) return { allowed: true };
     // The cache may be a moment behind the controller that has just verified it.
     const fieldSelector = `spec.plugin=${plugin.plugin},spec.publisher=${plugin.publisher}`;
     const { items } = await client.resource(PluginVersionKind).list({ fieldSelector });

@@ -13,12 +13,14 @@ import { pullCredentials } from './pull-credentials.ts';
 import { versionSteps } from './version.steps.ts';
 
 const CONCURRENCY = 4;
+const BY_PUBLISHER = 'publisher';
 
 /** Takes every PluginVersion from DRAFT to VERIFIED, and back out when its publisher's key is revoked. */
 export function versionController(environment: PluginsEnvironment): Controller {
   const { client, clock, informers, events, registry } = environment;
   const versions = informers.get(PluginVersionKind);
   const publishers = informers.get(PublisherKind);
+  versions.addIndex(BY_PUBLISHER, ({ spec }) => [spec.publisher]);
   const passed = new Map<string, { version: PluginVersion; states: VersionState[] }>();
   const steps = stepReconciler<PluginVersion>({
     clock,
@@ -50,10 +52,7 @@ export function versionController(environment: PluginsEnvironment): Controller {
   };
   return new Controller({ ...environment, name: 'plugin-version', concurrency: CONCURRENCY, reconcile })
     .watch(versions)
-    .watch(publishers, ({ object }) => {
-      const of = [...versions.list()].filter(({ spec }) => spec.publisher === object.metadata.name);
-      return of.map(({ metadata }) => metadata.name!);
-    });
+    .watch(publishers, ({ object }) => versions.byIndex(BY_PUBLISHER, object.metadata.name!).map(({ metadata }) => metadata.name!));
 }
 
 function eventOf(state: VersionState, { status }: PluginVersion): EventDetails {

@@ -46,6 +46,11 @@ test('a report adds up what is on record in its period, by tenant and namespace'
   ]);
 });
 
+test('what is added up is as exact as what was on record', () => {
+  const rows = readRows({ '2026-11-02': '{"acme":[0.1]}', '2026-11-03': '{"acme":[0.2]}' });
+  expect(usageIn(periodOf({}, NOW), [{ tenant: 'acme', rows }])).toEqual([{ tenant: 'acme', namespace: 'acme', cpuSeconds: 0.3 }]);
+});
+
 test('people see hours and dashes, programs all numbers', () => {
   const [line] = usageIn(periodOf({}, NOW), records);
   expect(reportCells(line)).toEqual(['acme', 'acme', '1.500', '0.100', '1.000', '-', '-', '-', '-', '1234']);

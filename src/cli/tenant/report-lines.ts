@@ -44,7 +44,14 @@ export function usageIn({ from, to }: Period, records: readonly { tenant: string
       }
     }
   }
-  return [...lines.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => line);
+  return [...lines.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, line]) => rounded(line));
+}
+
+/** As exact as records are. */
+function rounded(line: ReportLine): ReportLine {
+  const result = { ...line };
+  for (const measure of MEASURES) if (line[measure] !== undefined) result[measure] = Math.round(line[measure] * 1e6) / 1e6;
+  return result;
 }
 
 export const REPORT_HEADER = [

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
-import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
-import { ADMISSION_SERVICE, webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
-import { KUBERNETES_RULES, TREE_RULES } from '../areas/tenancy/admission/webhooks.ts';
+import { ADMISSION_SERVICE } from '../areas/tenancy/admission/webhook-rules.ts';
+import { kubernetesWebhooks } from '../areas/tenancy/admission/webhooks.ts';
 import { openTenancy, startTenancyAdmission } from '../areas/tenancy/start-tenancy.ts';
 import { ensureReservationObjects } from '../areas/tenancy/quota/reservations.ts';
 import { admissionRights } from '../areas/tenancy/tenancy-rights.ts';
@@ -67,7 +66,7 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     if (options.install) {
       const { authority } = await certificate.read();
       const at = { authority, url: options.url?.replace(':0', `:${webhooks.port}`) };
-      await installObjects(client, webhookConfigurations('tenantry-tenants', [...KIND_RULES, ...TREE_RULES, ...KUBERNETES_RULES], at));
+      await installObjects(client, kubernetesWebhooks(at));
     }
     states.set('admission', 'leading');
     process.stdout.write(

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { KIND_RULES } from '../../src/areas/tenancy/admission/kind-rules.ts';
-import { KUBERNETES_RULES, TREE_RULES } from '../../src/areas/tenancy/admission/webhooks.ts';
-import { TREE_WEBHOOKS, webhookConfigurations } from '../../src/areas/tenancy/admission/webhook-rules.ts';
+import { kubernetesWebhooks } from '../../src/areas/tenancy/admission/webhooks.ts';
 import { ensureReservationObjects } from '../../src/areas/tenancy/quota/reservations.ts';
 import { openTenancy, startTenancyAdmission, startTenancyControllers } from '../../src/areas/tenancy/start-tenancy.ts';
 import { tenancyRights } from '../../src/areas/tenancy/tenancy-rights.ts';
@@ -10,7 +8,7 @@ import { connectContext } from '../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../src/client/config/kubeconfig.ts';
 import { Namespace, ServiceAccount } from '../../src/client/kinds.ts';
-import type { Json, KubeObject } from '../../src/kube/object.ts';
+import type { Json } from '../../src/kube/object.ts';
 import { realClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { MetricsRegistry } from '../../src/lib/metrics.ts';
@@ -46,11 +44,8 @@ export async function startTenancyTarget(more: string[] = []): Promise<ApiTarget
     clock: realClock,
     log: silentLog,
   });
-  const rules = [...KIND_RULES, ...TREE_RULES, ...KUBERNETES_RULES];
-  await installObjects(
-    admin,
-    webhookConfigurations(TREE_WEBHOOKS, rules).map((object) => atUrl(object, server.port, plane.ca)),
-  );
+  // The API server of the test runs on no cluster network: it reaches the webhooks at their address.
+  await installObjects(admin, kubernetesWebhooks({ authority: plane.ca, url: `https://127.0.0.1:${server.port}` }));
   const controllers = startTenancyControllers(environment);
   return connectTarget({
     name: 'kube-apiserver',
@@ -77,14 +72,4 @@ async function clientOf(plane: ControlPlane, admin: Client, name: string): Promi
   const { status } = (await accounts.subresource('token').create(name, request as never)) as Json;
   const context = resolveContext(await loadKubeconfig({ path: plane.kubeconfig }));
   return createClient(await connectContext({ ...context, user: { token: status.token } }));
-}
-
-/** The API server of the test runs on no cluster network: it reaches the webhooks at their address. */
-function atUrl(configuration: KubeObject, port: number, ca: string): KubeObject {
-  const caBundle = Buffer.from(ca).toString('base64');
-  const webhooks = (configuration['webhooks'] as Json[]).map(({ clientConfig, ...webhook }) => ({
-    ...webhook,
-    clientConfig: { url: `https://127.0.0.1:${port}${clientConfig.service.path}`, caBundle },
-  }));
-  return { ...configuration, webhooks };
 }

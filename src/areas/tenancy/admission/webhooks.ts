@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../../kube/object.ts';
 import type { AdmissionHandler } from '../../../runtime/admission/review.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
 import { anchorHandler } from './hierarchy/anchor-handler.ts';
@@ -10,6 +11,7 @@ import {
   NAMESPACE_SUBRESOURCE_RULE,
   PLATFORM_NAMESPACE_RULE,
 } from './hierarchy/hierarchy-rules.ts';
+import { KIND_RULES } from './kind-rules.ts';
 import { movedOverwrites } from './hierarchy/moved-overwrites.ts';
 import { namespaceHandler } from './hierarchy/namespace-handler.ts';
 import { namespaceLabelHandler } from './hierarchy/namespace-label-handler.ts';
@@ -30,7 +32,7 @@ import {
   PLACEMENT_RULE,
   WORKLOAD_RULE,
 } from './tenant/tenant-rules.ts';
-import type { WebhookRule } from './webhook-rules.ts';
+import { TREE_WEBHOOKS, webhookConfigurations, type WebhookAddress, type WebhookRule } from './webhook-rules.ts';
 
 /** The rules on everything else, registered once there is a tree to keep them for. */
 export const TREE_RULES: readonly WebhookRule[] = [
@@ -49,7 +51,12 @@ export const TREE_RULES: readonly WebhookRule[] = [
 ];
 
 /** The rules that stand for what the embedded engine does within itself. */
-export const KUBERNETES_RULES: readonly WebhookRule[] = [QUOTA_STATUS_RULE, RUN_PLACES_RULE];
+const KUBERNETES_RULES: readonly WebhookRule[] = [QUOTA_STATUS_RULE, RUN_PLACES_RULE];
+
+/** What is registered with a Kubernetes: one set, and the name that the controller of its rules knows. */
+export function kubernetesWebhooks(address: WebhookAddress): KubeObject[] {
+  return webhookConfigurations(TREE_WEBHOOKS, [...KIND_RULES, ...TREE_RULES, ...KUBERNETES_RULES], address);
+}
 
 /** What decides, by path. */
 export function admissionHandlers(environment: TenancyEnvironment): Record<string, AdmissionHandler> {

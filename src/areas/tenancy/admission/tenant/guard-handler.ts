@@ -1,4 +1,3 @@
-import { INHERITED_FROM } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { OWNED_BY_TENANT, systemNamespaceOf } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { ObjectMeta } from '../../../../kube/object.ts';
 import { forbiddenError } from '../../../../kube/status.ts';
@@ -30,10 +29,8 @@ function refusal({ operation, object, oldObject, userInfo }: AdmissionReviewRequ
   if (operation === 'CREATE' && tenant?.metadata.deletionTimestamp !== undefined)
     return 'the tenant is being deleted; nothing new is made in it';
   const [before, after] = [oldObject?.metadata, object?.metadata];
-  // Copies down the tree are kept by the tree.
-  const isCopy = before?.labels?.[INHERITED_FROM] !== undefined;
-  if (!isCopy && before?.labels?.[OWNED_BY_TENANT] !== undefined)
-    return 'it is kept by the platform for the whole tenant; have the Tenant changed';
+  // Copies down the tree among them: whether the tree keeps those of their kind is a setting.
+  if (before?.labels?.[OWNED_BY_TENANT] !== undefined) return 'it is kept by the platform for the whole tenant; have the Tenant changed';
   return operation === 'DELETE' ? undefined : reservedKey(before, after);
 }
 

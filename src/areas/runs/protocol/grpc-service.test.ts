@@ -12,9 +12,9 @@ describe('grpcService', () => {
     for (const server of servers.splice(0)) server.forceShutdown();
   });
 
-  it('has the method names that the original calls', () => {
+  it('has the method names that the original calls, and our own', () => {
     expect(Object.values(definition).map((method) => method.path)).toEqual(
-      ['Execute', 'Status', 'List', 'Cancel', 'Forget', 'Health', 'Watch'].map((name) => `/executor.v1.Runtime/${name}`),
+      ['Execute', 'Status', 'List', 'Cancel', 'Forget', 'Health', 'Watch', 'Attach'].map((name) => `/executor.v1.Runtime/${name}`),
     );
   });
 

@@ -1,4 +1,5 @@
 import { createLocalJWKSet, jwtVerify } from 'jose';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PluginInstallationKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import {
@@ -18,21 +19,24 @@ import { get } from '../../../src/cli/plugin/get.ts';
 import { install, rollback, upgrade } from '../../../src/cli/plugin/install.ts';
 import { list } from '../../../src/cli/plugin/list.ts';
 import { uninstall } from '../../../src/cli/plugin/uninstall.ts';
+import { startPostgres, type PostgresServer } from '../../support/postgres-server.ts';
 import { PluginWorld } from './plugin-world.ts';
 
 describe('a PluginInstallation', { timeout: 60_000 }, () => {
   let world: PluginWorld;
+  let postgres: PostgresServer | undefined;
   let stopKubelet: () => Promise<void>;
   beforeAll(async () => {
     world = await PluginWorld.start();
     await Promise.all([world.publisher('acme', 'acme'), world.publisher('rival', 'rival')]);
     await world.tenants.tenant('school', { owners: [{ kind: 'User', name: 'alice' }] });
     await world.tenants.node('worker');
-    stopKubelet = world.tenants.playKubelet(['plugin-school-hello', 'plugin-school-scaled', 'plugin-school-keys']);
+    stopKubelet = world.tenants.playKubelet(['plugin-school-hello', 'plugin-school-scaled', 'plugin-school-keys', 'plugin-school-notes']);
   }, 60_000);
   afterAll(async () => {
     await stopKubelet?.();
     await world?.stop();
+    await postgres?.stop();
   }, 60_000);
 
   it('becomes ACTIVE: a namespace of the platform with limits, policies, an identity and a workload by digest', async () => {
@@ -188,6 +192,56 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
     await world.install('school', 'talker');
     const { status } = await world.phase('school', 'talker', 'FAILED');
     expect(status).toMatchObject({ reason: 'EventsUnavailable', message: expect.stringContaining('Kafka') });
+  });
+
+  it('has a database of its own, migrated so that the version before goes on, and no way back past what was taken away', async () => {
+    const database = { connectionLimit: 5, migrations: { path: 'db' } };
+    const first = { 'db/001_notes.sql': 'CREATE TABLE notes (id bigserial PRIMARY KEY, text text, old text)' };
+    await world.version('acme', 'notes', '1.0.0', { database, files: first });
+    await world.install('school', 'notes', { version: '1.0.0' });
+    const unconfigured = await world.until('school', 'notes', ({ status }) => status?.reason === 'DatabaseUnavailable');
+    expect(unconfigured.status!.message).toContain('postgres-dsn');
+    postgres = await startPostgres();
+    const settings = { metadata: { name: 'plugin-platform' }, stringData: { 'postgres-dsn': postgres.dsn } };
+    await world.client.resource(Secret, 'tenantry-system').create(settings);
+    await world.phase('school', 'notes', 'ACTIVE');
+    const access = await world.client.resource<KubeObject>(Secret, 'plugin-school-notes').get('plugin-database');
+    const client = new Client({ connectionString: Buffer.from(access.data.uri, 'base64').toString() });
+    await client.connect();
+    await client.query("INSERT INTO notes (text) VALUES ('hi')");
+    await client.end();
+    const { spec } = await world.client.resource<KubeObject>(NetworkPolicy, 'plugin-school-notes').get('plugin-egress');
+    expect(JSON.stringify(spec.egress)).toContain('127.0.0.1/32');
+
+    const drop = { ...first, 'db/002_drop.sql': '\nALTER TABLE notes DROP COLUMN old' };
+    await world.version('acme', 'notes', '1.1.0', { database, files: drop });
+    await world.patch('school', 'notes', { version: '1.1.0' });
+    const refused = await world.phase('school', 'notes', 'FAILED');
+    expect(refused.status).toMatchObject({
+      reason: 'MigrationRefused',
+      version: '1.0.0',
+      message: expect.stringContaining('002_drop.sql:2 drop-column'),
+    });
+
+    const declared = { ...database, migrations: { path: 'db', contract: ['db/002_drop.sql'] } };
+    await world.version('acme', 'notes', '1.2.0', { database: declared, files: drop });
+    await world.patch('school', 'notes', { version: '1.2.0' });
+    await world.until('school', 'notes', ({ status }) => status?.version === '1.2.0' && status.phase === 'ACTIVE');
+    await world.patch('school', 'notes', { rollback: { request: 1 } });
+    expect((await world.phase('school', 'notes', 'FAILED')).status?.reason).toBe('RollbackForbidden');
+
+    expect(
+      await uninstall(
+        world.session(() => {}),
+        'notes',
+        { tenant: 'school', deleteData: true },
+      ),
+    ).toBe(0);
+    const admin = new Client({ connectionString: postgres.dsn });
+    await admin.connect();
+    expect((await admin.query("SELECT rolname FROM pg_roles WHERE rolname LIKE 'plugin%'")).rows).toEqual([]);
+    expect((await admin.query("SELECT datname FROM pg_database WHERE datname LIKE 'tenant%'")).rows).toEqual([]);
+    await admin.end();
   });
 
   it('keeps off the namespace of another publisher’s plugin of the same name', async () => {

@@ -20,7 +20,10 @@ import { ownCustomResourceDefinitions } from '../../support/custom-resource-defi
 import { startEmbeddedTarget } from '../../support/embedded-target.ts';
 
 /** The parts of a manifest that a test is about. */
-export type Parts = Partial<Omit<PluginManifest['spec'], 'runtime'>> & { runtime?: Partial<PluginManifest['spec']['runtime']> };
+export type Parts = Partial<Omit<PluginManifest['spec'], 'runtime'>> & {
+  runtime?: Partial<PluginManifest['spec']['runtime']>;
+  files?: Record<string, string>;
+};
 
 export function aManifest(
   publisher: string,
@@ -84,14 +87,20 @@ export class PluginWorld {
   }
 
   /** A version with an image of its own, signed. @returns the image by its digest */
-  async version(publisher: string, plugin: string, version: string, { runtime, ...parts }: Parts = {}, key = publisher): Promise<string> {
+  async version(
+    publisher: string,
+    plugin: string,
+    version: string,
+    { files = {}, ...parts }: Parts = {},
+    key = publisher,
+  ): Promise<string> {
     const repository = `${publisher}/${plugin}`;
     const image = `${this.#registry.host}/${repository}:${version}`;
     this.#registry.push(repository, version, { layers: [[{ name: 'app', content: version }]], config: { User: '10001' } });
     const digest = await this.#sign(image, version, this.#key(key));
-    const manifest = aManifest(publisher, plugin, version, image, { runtime, ...parts });
+    const manifest = aManifest(publisher, plugin, version, image, parts);
     const name = pluginVersionName(publisher, plugin, version);
-    await this.client.resource(PluginVersionKind).create({ metadata: { name }, spec: { publisher, plugin, version, manifest } });
+    await this.client.resource(PluginVersionKind).create({ metadata: { name }, spec: { publisher, plugin, version, manifest, files } });
     await this.tenants.eventually(async () => (await this.client.resource(PluginVersionKind).get(name)).status?.phase);
     return `${this.#registry.host}/${repository}@${digest}`;
   }

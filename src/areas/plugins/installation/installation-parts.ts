@@ -1,10 +1,17 @@
-import { PLATFORM_NAMESPACE, PULL_SECRET_LABEL, TOKEN_JWKS, TOKEN_KEYS } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import {
+  PLATFORM_NAMESPACE,
+  PLATFORM_SETTINGS,
+  PULL_SECRET_LABEL,
+  TOKEN_JWKS,
+  TOKEN_KEYS,
+} from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { ConfigMap, Namespace, Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
+import { PlatformDatabase } from '../database/platform-database.ts';
 import { PluginTokens } from '../identity/plugin-tokens.ts';
 import { TokenKeys } from '../identity/token-keys.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
@@ -27,6 +34,7 @@ export interface InstallationParts {
   namespaces: PluginNamespaces;
   tokens: PluginTokens;
   stored: StoredSecrets;
+  database: PlatformDatabase;
   /** @throws when the version that it aims at is not there: a step made sure before */
   target(installation: PluginInstallation): Target;
 }
@@ -53,6 +61,7 @@ export function installationParts({ client, informers }: PluginsEnvironment): In
     namespaces: new PluginNamespaces(client, namespaceCache),
     tokens: new PluginTokens(objects, new TokenKeys(client, keySecret), jwks),
     stored: new StoredSecrets(client, informers),
+    database: new PlatformDatabase(informers.get(Secret, named(PLATFORM_SETTINGS))),
     target: (installation) => targetOf(installation, aimedAt(installation, versions)),
   };
 }

@@ -1,7 +1,7 @@
 import { INSTALLATION_FINALIZER } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { pluginVersionName } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
-import { Deployment } from '../../../client/kinds.ts';
+import { Deployment, Secret } from '../../../client/kinds.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
@@ -30,6 +30,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
       removeNamespace: (namespace, tenant, installation) => namespaces.remove(namespace, tenant, installation),
       isTenantGoing: (tenant) => tenants.get(tenant)?.metadata.deletionTimestamp !== undefined,
       backend: stored,
+      databases: () => parts.database.current(),
     }),
     summarise: (draft, outcome) => {
       for (const transition of summarised(draft, outcome, parts, clock.now())) events.record(draft, eventOf(transition));
@@ -41,7 +42,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
 }
 
 function portsOf(parts: InstallationParts): InstallationPorts {
-  const { versions, namespaces, objects, tokens, stored, pullSecrets } = parts;
+  const { versions, namespaces, objects, tokens, stored, database, pullSecrets } = parts;
   return {
     isTenant: (namespace) => namespaces.isTenant(namespace),
     versionsOf: (publisher, plugin) => versions.byIndex('plugin', `${publisher}/${plugin}`),
@@ -49,7 +50,11 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     target: (installation) => parts.target(installation),
     namespaces,
     keep: (...args) => objects.keep(...args),
-    databaseAddress: () => undefined,
+    databaseAddresses: () => database.addresses(),
+    databases: () => database.current(),
+    findSecret: (namespace, name) => objects.find(Secret, namespace, name),
+    // The parser of PostgreSQL is some megabytes that plugins without migrations do not need.
+    lint: async (files) => (files.length === 0 ? [] : (await import('../migrations/lint-migrations.ts')).lintMigrations(files)),
     tokens,
     backend: stored,
     pullSecret: (name, publisher) => pullSecretFrom(pullSecrets, name, publisher),

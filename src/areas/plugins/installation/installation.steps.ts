@@ -8,16 +8,20 @@ import type { Target } from './model/target.ts';
 import type { PluginNamespaces } from './plugin-namespaces.ts';
 import type { PluginObjects } from './plugin-objects.ts';
 import { accepted, type AcceptedPorts } from './steps/accepted.step.ts';
-import { databaseReady, eventsReady, identityIssued, limitsSet, namespaceReady, networkIsolated } from './steps/kept.steps.ts';
+import { eventsReady, identityIssued, limitsSet, namespaceReady, networkIsolated } from './steps/kept.steps.ts';
 import { secretsResolved, type SecretsPorts } from './steps/secrets-resolved.step.ts';
 import { signatureVerified } from './steps/signature-verified.step.ts';
+import { databaseReady, type DatabasePorts } from './steps/database-ready.step.ts';
 import { probesPassed, workloadDeployed } from './steps/workload.steps.ts';
 
 export interface InstallationPorts extends AcceptedPorts {
   target(installation: PluginInstallation): Target;
   namespaces: Pick<PluginNamespaces, 'ensure'>;
   keep: PluginObjects['keep'];
-  databaseAddress(): DatabaseAddress | undefined;
+  databaseAddresses(): Promise<readonly DatabaseAddress[]>;
+  databases: DatabasePorts['databases'];
+  findSecret: DatabasePorts['findSecret'];
+  lint: DatabasePorts['lint'];
   tokens: Pick<PluginTokens, 'ensureAccount' | 'ensure' | 'remove'>;
   backend: SecretBackend;
   pullSecret: SecretsPorts['pullSecret'];
@@ -32,10 +36,10 @@ export function installationSteps(ports: InstallationPorts): Step<PluginInstalla
     signatureVerified(target),
     namespaceReady(target, (wanted) => ports.namespaces.ensure(wanted)),
     limitsSet(target, keep),
-    networkIsolated(target, keep, ports.databaseAddress),
+    networkIsolated(target, keep, ports.databaseAddresses),
     identityIssued(target, ports.tokens),
     secretsResolved(ports),
-    databaseReady(target),
+    databaseReady(ports),
     eventsReady(target),
     workloadDeployed(ports),
     probesPassed(target, ports.deployment),

@@ -28,6 +28,7 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
     })
     .watch(stored.informer, ({ object }) => pathsOf(object).flatMap((path) => by('secrets', folderOf(path))))
     .watch(pullSecrets, ({ object }) => Object.values(object.metadata.labels ?? {}).flatMap((publisher) => by('publisher', publisher)))
+    .watch(parts.database.settings, () => Array.from(installations.list(), keyOf))
     // Read by the steps, so their first lists have to be there; what changes in them is the token controller's.
     .watch(parts.tenants, () => [])
     .watch(parts.keySecret, () => [])

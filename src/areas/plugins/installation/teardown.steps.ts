@@ -1,8 +1,10 @@
 import { secretPathOf } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { InstallationCondition, InstallationReason } from '../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
+import { findCondition } from '../../../kube/conditions.ts';
 import { done, waiting } from '../../../runtime/steps/outcome.ts';
-import type { Step } from '../../../runtime/steps/run-steps.ts';
+import { NOT_REACHED, type Step } from '../../../runtime/steps/run-steps.ts';
+import type { PluginDatabases } from '../database/plugin-databases.ts';
 import type { SecretBackend } from '../secrets/secret-backend.ts';
 import { pluginNamespaceOf } from './model/plugin-names.ts';
 
@@ -12,6 +14,7 @@ export interface TeardownPorts {
   /** The tenant goes too, and everything of it with it. */
   isTenantGoing(tenant: string): boolean;
   backend: Pick<SecretBackend, 'removeBelow'>;
+  databases(): Pick<PluginDatabases, 'remove'> | undefined;
 }
 
 /** First what runs, then what it left. */
@@ -30,7 +33,7 @@ function namespaceGone({ removeNamespace }: TeardownPorts): Step<PluginInstallat
   };
 }
 
-function dataSettled({ isTenantGoing, backend }: TeardownPorts): Step<PluginInstallation> {
+function dataSettled({ isTenantGoing, backend, databases }: TeardownPorts): Step<PluginInstallation> {
   return {
     name: InstallationCondition.DataSettled,
     async run({ metadata, spec, status }) {
@@ -38,6 +41,12 @@ function dataSettled({ isTenantGoing, backend }: TeardownPorts): Step<PluginInst
       // One that never had its namespace has no data: what is there is that of another publisher's plugin of the same name.
       if (status?.namespace === undefined) return done(InstallationReason.NotNeeded);
       if (spec.data !== 'Delete' && !isTenantGoing(tenant)) return done(InstallationReason.Retained);
+      const database = findCondition(status.conditions, InstallationCondition.DatabaseReady);
+      if (database && database.reason !== InstallationReason.NotNeeded && database.reason !== NOT_REACHED) {
+        const server = databases();
+        if (!server) return waiting(InstallationReason.DatabaseUnavailable, 'its database cannot be removed: no server is configured');
+        await server.remove(tenant, spec.plugin);
+      }
       await backend.removeBelow(secretPathOf(spec.plugin, tenant, ''));
       return done();
     },

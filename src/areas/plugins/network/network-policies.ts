@@ -13,7 +13,7 @@ export interface DatabaseAddress {
  * Nothing in and nothing out but what is named: out to DNS, the declared parts of the platform and addresses, and its own database; in
  * from the gateway to the port of the plugin. Probes come from the node, which policies do not keep out.
  */
-export function networkPolicies(target: Target, database?: DatabaseAddress): KubeObject[] {
+export function networkPolicies(target: Target, database: readonly DatabaseAddress[] = []): KubeObject[] {
   const { egress = {}, runtime } = target.manifest.spec;
   const port = runtime.startupProbe?.port;
   const policy = (name: string, spec: object): KubeObject => ({
@@ -24,7 +24,7 @@ export function networkPolicies(target: Target, database?: DatabaseAddress): Kub
   });
   const declared = (egress.to ?? []).map((name) => ({ to: [platformPart(name)] }));
   const outside = (egress.cidrs ?? []).map(({ cidr, ports }) => ({ to: [{ ipBlock: { cidr } }], ports: ports.map(tcp) }));
-  const own = database ? [{ to: [{ ipBlock: { cidr: database.cidr } }], ports: [tcp(database.port)] }] : [];
+  const own = database.map(({ cidr, port: at }) => ({ to: [{ ipBlock: { cidr } }], ports: [tcp(at)] }));
   const from = [{ from: [platformPart('gateway')], ...(port === undefined ? {} : { ports: [tcp(port)] }) }];
   return [
     policy('default-deny', { policyTypes: ['Ingress', 'Egress'] }),

@@ -60,7 +60,7 @@ describe('a plugin’s workload', () => {
 describe('networkPolicies', () => {
   test('let out what is declared and no more', () => {
     const egress = { to: ['gateway', 'otlp'], cidrs: [{ cidr: '203.0.113.0/24', ports: [443] }] };
-    const [deny, out, into] = networkPolicies(target({ egress }), { cidr: '10.0.0.5/32', port: 5432 });
+    const [deny, out, into] = networkPolicies(target({ egress }), [{ cidr: '10.0.0.5/32', port: 5432 }]);
     expect(deny.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
     expect(out.spec.egress).toHaveLength(5);
     expect(out.spec.egress[1].to[0].namespaceSelector).toEqual({

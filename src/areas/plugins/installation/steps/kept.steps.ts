@@ -41,14 +41,14 @@ export function limitsSet(target: TargetOf, keep: Keep): Step<PluginInstallation
 export function networkIsolated(
   target: TargetOf,
   keep: Keep,
-  databaseAddress: () => DatabaseAddress | undefined,
+  databaseAddresses: () => Promise<readonly DatabaseAddress[]>,
 ): Step<PluginInstallation> {
   return {
     name: InstallationCondition.NetworkIsolated,
     async run(installation) {
       const wanted = target(installation);
-      const address = wanted.manifest.spec.database ? databaseAddress() : undefined;
-      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, address));
+      const addresses = wanted.manifest.spec.database ? await databaseAddresses() : [];
+      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, addresses));
       return done();
     },
   };
@@ -69,18 +69,6 @@ export function identityIssued(
       }
       await tokens.ensure(wanted, now());
       return done();
-    },
-  };
-}
-
-export function databaseReady(target: TargetOf): Step<PluginInstallation> {
-  return {
-    name: InstallationCondition.DatabaseReady,
-    run(installation) {
-      const { plugin, manifest } = target(installation);
-      if (!manifest.spec.database) return done(InstallationReason.NotNeeded);
-      const message = `Cannot install "${plugin}": its spec.database needs PostgreSQL, which this release does not set up; publish a version without it`;
-      return stalled(InstallationReason.DatabaseUnavailable, message);
     },
   };
 }

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { quoted, type DatabaseNames } from './database-names.ts';
+import type { Connection } from './provision.ts';
+
+/** Where the plugin's schema remembers what was applied. */
+const TABLE = '_tenantry_migrations';
+/** A migration that waits for a lock holds up everybody behind it; better to try again. */
+const LOCK_TIMEOUT = '5s';
+const STATEMENT_TIMEOUT = '10min';
+
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+/** A migration that was refused by the database, or is not the one that was applied under its name. */
+export class MigrationError extends Error {
+  readonly file: string;
+
+  constructor(file: string, message: string, options?: ErrorOptions) {
+    super(`Cannot apply migration "${file}": ${message}`, options);
+    this.name = 'MigrationError';
+    this.file = file;
+  }
+}
+
+/**
+ * Applies what was not applied yet, in order, each file in a transaction together with the note that it was: a crash leaves it applied or
+ * not, never in between. Two that migrate at once do it one after the other. @returns how many are applied in all
+ */
+export async function migrate(migrator: Connection, { schema, runtime }: DatabaseNames, migrations: readonly Migration[]): Promise<number> {
+  const table = `${quoted(schema)}.${quoted(TABLE)}`;
+  await migrator.query(
+    `CREATE TABLE IF NOT EXISTS ${table} (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  await migrator.query(`REVOKE ALL ON ${table} FROM ${quoted(runtime)}`);
+  for (const migration of migrations) await inTransaction(migrator, migration.name, () => apply(migrator, table, migration));
+  const { rows } = await migrator.query(`SELECT count(*)::int AS count FROM ${table}`);
+  return Number(rows[0]['count']);
+}
+
+async function apply(migrator: Connection, table: string, { name, sql }: Migration): Promise<void> {
+  await migrator.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
+  const digest = createHash('sha256').update(sql).digest('hex');
+  const { rows } = await migrator.query(`SELECT digest FROM ${table} WHERE name = $1`, [name]);
+  if (rows.length > 0 && rows[0]['digest'] !== digest) {
+    throw new MigrationError(name, 'another file of this name was applied before; a published migration never changes, add another one');
+  }
+  if (rows.length > 0) return;
+  await migrator.query(sql);
+  await migrator.query(`INSERT INTO ${table} (name, digest) VALUES ($1, $2)`, [name, digest]);
+}
+
+async function inTransaction(migrator: Connection, file: string, work: () => Promise<void>): Promise<void> {
+  await migrator.query('BEGIN');
+  try {
+    await migrator.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    await migrator.query(`SET LOCAL statement_timeout = '${STATEMENT_TIMEOUT}'`);
+    await work();
+    await migrator.query('COMMIT');
+  } catch (error) {
+    await migrator.query('ROLLBACK').catch(() => {});
+    if (error instanceof MigrationError) throw error;
+    throw new MigrationError(file, (error as Error).message, { cause: error });
+  }
+}

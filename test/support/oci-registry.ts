@@ -46,6 +46,8 @@ interface Contents {
   /** By `<repository> <tag or digest>`. */
   manifests: Map<string, { bytes: Buffer; mediaType: string }>;
   blobs: Map<string, Buffer>;
+  /** What came so far, by the path to send more to. */
+  uploads: Map<string, Buffer>;
 }
 
 const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
@@ -57,13 +59,15 @@ export async function startTestRegistry(behaviour: RegistryBehaviour = {}): Prom
   const blobs = new Map<string, Buffer>();
   const requests: string[] = [];
   const authorizations: (string | undefined)[] = [];
+  const contents: Contents = { manifests, blobs, uploads: new Map() };
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     requests.push(`${request.method} ${request.url}`);
     authorizations.push(request.headers.authorization);
     if (registry.intercept?.(request, response) === true) return;
     if (request.url!.startsWith('/token')) sendToken(request, response, behaviour);
     else if (!isAllowed(request, behaviour)) challenge(request, response, behaviour, registry.host);
-    else if (request.method === 'PUT' || request.method === 'POST') void receive(request, response, { manifests, blobs });
+    else if (request.url === '/v2/') response.end('{}');
+    else if (['PUT', 'POST', 'PATCH'].includes(request.method!)) void receive(request, response, contents);
     else if (request.url!.includes('/referrers/') && !behaviour.withoutReferrers) sendReferrers(request, response, manifests);
     else sendContent(request, response, manifests, blobs);
   };
@@ -131,7 +135,8 @@ function sendContent(
   const manifest = kind === 'manifests' ? manifests.get(`${repository} ${reference}`) : undefined;
   const blob = kind === 'blobs' ? blobs.get(reference) : undefined;
   if (manifest) {
-    response.writeHead(200, { 'content-type': manifest.mediaType, 'docker-content-digest': digestOf(manifest.bytes) }).end(manifest.bytes);
+    const headers = { 'content-type': manifest.mediaType, 'docker-content-digest': digestOf(manifest.bytes) };
+    response.writeHead(200, { ...headers, 'content-length': manifest.bytes.length }).end(manifest.bytes);
   } else if (blob) {
     const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
     const headers = { 'content-length': blob.length - start };
@@ -143,17 +148,24 @@ function sendContent(
   }
 }
 
-/** Uploads in one piece, and manifests. */
-async function receive(request: IncomingMessage, response: ServerResponse, { manifests, blobs }: Contents): Promise<void> {
-  const bytes = await buffer(request);
+/** Uploads, in one piece or several, and manifests. */
+async function receive(request: IncomingMessage, response: ServerResponse, { manifests, blobs, uploads }: Contents): Promise<void> {
+  const sent = await buffer(request);
   const url = new URL(request.url!, 'http://registry');
   const [, repository, reference] = /^\/v2\/(.+)\/manifests\/([^/]+)$/.exec(url.pathname) ?? [];
   if (repository !== undefined) {
     const mediaType = request.headers['content-type'] ?? '';
-    for (const name of [reference, digestOf(bytes)]) manifests.set(`${repository} ${name}`, { bytes, mediaType });
-    response.writeHead(201, { 'docker-content-digest': digestOf(bytes) }).end();
-  } else if (request.method === 'POST') {
-    response.writeHead(202, { location: `${url.pathname}one?state=x` }).end();
+    for (const name of [reference, digestOf(sent)]) manifests.set(`${repository} ${name}`, { bytes: sent, mediaType });
+    response.writeHead(201, { 'docker-content-digest': digestOf(sent) }).end();
+    return;
+  }
+  const bytes = Buffer.concat([uploads.get(url.pathname) ?? Buffer.alloc(0), sent]);
+  if (request.method === 'POST') {
+    response.writeHead(202, { location: `${url.pathname}${uploads.size + 1}?state=x` }).end();
+    uploads.set(`${url.pathname}${uploads.size + 1}`, Buffer.alloc(0));
+  } else if (request.method === 'PATCH') {
+    uploads.set(url.pathname, bytes);
+    response.writeHead(202, { location: `${url.pathname}?state=x` }).end();
   } else if (url.searchParams.get('digest') === digestOf(bytes)) {
     blobs.set(digestOf(bytes), bytes);
     response.writeHead(201).end();

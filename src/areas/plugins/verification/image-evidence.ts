@@ -4,6 +4,7 @@ import type { RegistryCredential } from '../../../lib/oci/credentials.ts';
 import { parseImageConfig } from '../../../lib/oci/image-config.ts';
 import { ManifestError, parseJson, parseManifest, type PlatformDescriptor } from '../../../lib/oci/manifest.ts';
 import { repositoryName } from '../../../lib/oci/reference.ts';
+import { RegistryError } from '../../../lib/oci/registry-error.ts';
 import { imageReference, Repository, type RegistryAccess } from '../../../lib/oci/repository.ts';
 import type { Candidate } from './judge-signatures.ts';
 
@@ -70,8 +71,8 @@ async function tagCandidates(repository: Repository, digest: string, signal: Abo
   for (const { mediaType, digest: blob, annotations } of layersIn(found.bytes)) {
     const signature = annotations?.[SIGNATURE_ANNOTATION];
     if (mediaType !== SIMPLE_SIGNING_TYPE || typeof signature !== 'string' || candidates.length >= MAX_CANDIDATES) continue;
-    const payload = await repository.blob(blob, MAX_PAYLOAD_BYTES, signal);
-    candidates.push({ form: 'tag', payload, signature: Buffer.from(signature, 'base64') });
+    const payload = await unlessBroken(() => repository.blob(blob, MAX_PAYLOAD_BYTES, signal));
+    if (payload) candidates.push({ form: 'tag', payload, signature: Buffer.from(signature, 'base64') });
   }
   return candidates;
 }
@@ -81,11 +82,25 @@ async function bundleCandidates(repository: Repository, digest: string, signal: 
   const candidates: Candidate[] = [];
   for (const { artifactType, digest: manifest } of referrers) {
     if (artifactType !== BUNDLE_TYPE || candidates.length >= MAX_CANDIDATES) continue;
-    const layers = layersIn((await repository.manifest(manifest, signal)).bytes);
-    if (layers.length !== 1 || layers[0].mediaType !== BUNDLE_TYPE) continue;
-    candidates.push({ form: 'bundle', bundle: await repository.blob(layers[0].digest, MAX_BUNDLE_BYTES, signal) });
+    const bundle = await unlessBroken(async () => {
+      const [layer, ...more] = layersIn((await repository.manifest(manifest, signal)).bytes);
+      const isBundle = layer?.mediaType === BUNDLE_TYPE && more.length === 0;
+      return isBundle ? repository.blob(layer.digest, MAX_BUNDLE_BYTES, signal) : undefined;
+    });
+    if (bundle) candidates.push({ form: 'bundle', bundle });
   }
   return candidates;
+}
+
+/** One that is broken must not stand in the way of others: whoever may push to a repository could keep a plugin from being verified. */
+async function unlessBroken<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    const isContent = error instanceof RegistryError && error.retry === 'no' && error.cause === undefined;
+    if (error instanceof ManifestError || (isContent && (error.status === undefined || error.status === 404))) return undefined;
+    throw error;
+  }
 }
 
 interface Layer {

@@ -205,6 +205,26 @@ describe('evidence in a registry', () => {
     expect(judgeSignatures(pinned.split('@')[1], candidates, [keyOf(own)], NOW).good).toBe(true);
   });
 
+  it('is found beside what is broken, but not taken for absent when the registry cannot be asked', async () => {
+    const { digest } = push('acme/broken', '1', 'broken');
+    const image = `${registry.host}/acme/broken:1`;
+    const bundle = 'application/vnd.dev.sigstore.bundle.v0.3+json';
+    const missing = { mediaType: bundle, digest: OTHER, size: 2 };
+    const referrer = { schemaVersion: 2, artifactType: bundle, subject: { digest }, layers: [missing] };
+    registry.putManifest('acme/broken', 'x', 'application/vnd.oci.image.manifest.v1+json', referrer);
+    await sign(image, own);
+    const asked = imageRegistry({ ...access(), retries: { attempts: 1, initialMs: 1, maxMs: 1, longestWaitMs: 1 } });
+    const pinned = await asked.resolve(image, [], signal);
+    expect((await asked.candidates(pinned, [], signal)).map(({ form }) => form)).toEqual(['tag', 'bundle']);
+    registry.intercept = (request, response) => {
+      const isBlob = request.url!.includes('/blobs/');
+      if (isBlob) response.writeHead(503).end();
+      return isBlob;
+    };
+    await expect(asked.candidates(pinned, [], signal)).rejects.toThrow('the registry has a problem');
+    registry.intercept = undefined;
+  });
+
   it('names the user of every platform of an image', async () => {
     const entries = [
       ['amd64', '10001'],

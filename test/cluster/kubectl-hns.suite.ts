@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -94,6 +94,21 @@ export function kubectlHnsSuite(name: string, start: () => Promise<ApiTarget>): 
       expect(await fails('kubectl', 'delete secret my-creds -n service-1')).toContain(
         'cannot delete object propagated from namespace "acme-org"',
       );
+    });
+
+    test("an owner draws the whole of his tenant's tree, and nobody else's", async () => {
+      const tenant = { apiVersion: 'tenantry.dev/v1alpha1', kind: 'Tenant', metadata: { name: 'owned' } };
+      writeFileSync(join(folder, 'tenant.json'), JSON.stringify({ ...tenant, spec: { owners: [{ kind: 'User', name: 'alice' }] } }));
+      await works('kubectl', `apply -f ${join(folder, 'tenant.json')}`);
+      await atLast('hns', 'create owned--dev -n owned --as alice');
+      await vi.waitFor(
+        async () =>
+          expect(await works('hns', 'tree owned --as alice')).toBe(
+            'owned\n├── [s] owned--dev\n└── owned--sys\n\n[s] indicates subnamespaces\n',
+          ),
+        { timeout: 30_000, interval: 200 },
+      );
+      expect(await fails('hns', 'tree acme-org --as alice')).toContain('forbidden');
     });
   });
 }

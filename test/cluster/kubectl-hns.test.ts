@@ -4,4 +4,4 @@ import { kubectlHnsSuite } from './kubectl-hns.suite.ts';
 import { startTenancyTarget } from './tenancy-target.ts';
 
 kubectlHnsSuite('the embedded engine', () => startEmbeddedTarget(ownCustomResourceDefinitions));
-kubectlHnsSuite('a real kube-apiserver', startTenancyTarget);
+kubectlHnsSuite('a real kube-apiserver', () => startTenancyTarget(['clusterrole-aggregation']));

@@ -297,6 +297,13 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
       await world.eventually(() =>
         world.find(() => alice.resource(ConfigMap, 'kept--data').create({ metadata: { name: 'precious' } })).catch(() => undefined),
       );
+      const own = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'alice' };
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'tenantry:tenant-owner' };
+      await alice.resource(RoleBinding, 'kept').create({
+        metadata: { name: 'mine', annotations: { 'propagate.hnc.x-k8s.io/none': 'true' } },
+        roleRef,
+        subjects: [own],
+      });
       await world.client.resource(TenantKind).delete('kept');
       await world.eventually(async () => (await world.find(() => world.get('kept'))) === undefined);
       expect((await world.client.resource(ConfigMap, 'kept--data').get('precious')).metadata.name).toBe('precious');
@@ -315,6 +322,8 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
             .list()
             .catch(() => 'refused')) === 'refused',
       );
+      const anchor = alice.resource(SubnamespaceAnchorKind, 'kept').create({ metadata: { name: 'without-bounds' } });
+      await expect(anchor).rejects.toThrow('was kept from a tenant that is gone');
     });
   });
 }

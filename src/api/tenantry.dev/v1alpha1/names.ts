@@ -40,6 +40,8 @@ export function childNamespaceOf(tenant: string, name: string): string {
 export const OWNED_BY_TENANT = 'tenantry.dev/owned-by-tenant';
 /** On namespaces: which of their labels are the tenant's cost labels, so that those that go from the Tenant go from here. */
 export const COST_LABELS_ANNOTATION = 'tenantry.dev/cost-labels';
+/** On namespaces that outlived their tenant: which one it was. Rights that owners gave each other there outlive it too. */
+export const RETAINED_ANNOTATION = 'tenantry.dev/retained-from';
 /** On platform namespaces, such as that of an ingress controller: its Pods reach those of every tenant. */
 export const REACHES_TENANTS_LABEL = 'tenantry.dev/reaches-tenants';
 /** On namespaces of no tenant: their Pods may run on the nodes of any tenant, as agents of logs and metrics do. */

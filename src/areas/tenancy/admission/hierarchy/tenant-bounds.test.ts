@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ROLE_LABEL, TENANT_LABEL } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import { RETAINED_ANNOTATION, ROLE_LABEL, TENANT_LABEL } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import { Forest } from '../../forest/forest.ts';
 import { anchorOutOfBounds, deletionOutOfBounds, moveOutOfBounds, namespaceOutOfBounds } from './tenant-bounds.ts';
 
@@ -16,6 +16,8 @@ function forest(): Forest {
   add('acme--sys', 'acme', { [ROLE_LABEL]: 'tenant-system' });
   add('other', undefined, { [TENANT_LABEL]: 'other' });
   add('free', undefined);
+  const annotations = { [RETAINED_ANNOTATION]: 'gone' };
+  made.setNamespace('gone--data', { uid: 'gone--data', labels: {}, annotations, terminating: false });
   return made;
 }
 
@@ -32,6 +34,8 @@ test.each<[string, string, boolean, string | undefined]>([
   ['acme', 'acme--sys', true, undefined],
   ['acme--sys', 'acme--x', false, 'belongs to the platform'],
   ['acme--sys', 'acme--x', true, undefined],
+  ['gone--data', 'x', false, 'was kept from a tenant that is gone'],
+  ['gone--data', 'x', true, undefined],
 ])('an anchor in %s for %s, platform: %s', (parent, name, platform, why) => {
   const refused = anchorOutOfBounds(forest(), parent, name, platform);
   if (why === undefined) expect(refused).toBeUndefined();

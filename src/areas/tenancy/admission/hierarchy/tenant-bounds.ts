@@ -1,5 +1,11 @@
 import { MANAGED_BY, SUBNAMESPACE_OF } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import { childNamespaceOf, ROLE_LABEL, systemNamespaceOf, TENANT_LABEL } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import {
+  childNamespaceOf,
+  RETAINED_ANNOTATION,
+  ROLE_LABEL,
+  systemNamespaceOf,
+  TENANT_LABEL,
+} from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { ObjectMeta } from '../../../../kube/object.ts';
 import type { ReadonlyForest } from '../../forest/forest.ts';
 import type { TreeNamespace } from '../../forest/tree-namespace.ts';
@@ -18,6 +24,9 @@ const PLATFORM_KEY = /(^|\.)tenantry\.dev\//;
 export function anchorOutOfBounds(forest: ReadonlyForest, parentName: string, name: string, platform: boolean): string | undefined {
   const parent = forest.get(parentName);
   const tenant = parent?.tenant;
+  // Whoever had rights in a tenant must not make namespaces without its bounds once it is gone.
+  if (tenant === undefined && parent?.annotations[RETAINED_ANNOTATION] !== undefined && !platform)
+    return `namespace "${parent.name}" was kept from a tenant that is gone, and only the platform makes namespaces below it`;
   if (!parent || tenant === undefined) return undefined;
   if (parent.role !== undefined && !platform) return platformsOwn(parent.name);
   if (!name.startsWith(`${tenant}--`) || name === `${tenant}--`)

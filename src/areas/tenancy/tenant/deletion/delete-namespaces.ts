@@ -4,6 +4,7 @@ import { SubnamespaceAnchorKind, type SubnamespaceAnchor } from '../../../../api
 import {
   COST_LABELS_ANNOTATION,
   NODE_POOL_ANNOTATION,
+  RETAINED_ANNOTATION,
   RUN_SHARE_ANNOTATION,
   systemNamespaceOf,
   TENANT_LABEL,
@@ -67,7 +68,9 @@ export async function dissolveTree(caches: TreeCaches, tenant: string): Promise<
   const patch = (name: string, metadata: object): Promise<void> =>
     ignoringAbsence(client.resource(Namespace).patch(name, { type: 'merge', patch: { metadata } }));
   const subnamespaces = all.filter((name) => namespaces.get(name)?.metadata.annotations?.[SUBNAMESPACE_OF] !== undefined);
-  await inParallel(subnamespaces, (name) => patch(name, { annotations: { [SUBNAMESPACE_OF]: null } }));
+  // From the moment on in which it leaves the tree.
+  const retained = { [RETAINED_ANNOTATION]: tenant };
+  await inParallel(subnamespaces, (name) => patch(name, { annotations: { ...retained, [SUBNAMESPACE_OF]: null } }));
 
   const members = new Set(all);
   const left = [...anchors.list()].filter(({ metadata }) => members.has(metadata.namespace!));
@@ -78,7 +81,7 @@ export async function dissolveTree(caches: TreeCaches, tenant: string): Promise<
   if (subnamespaces.length > 0 || left.length > 0) return left.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 
   const ours = [RUN_SHARE_ANNOTATION, NODE_POOL_ANNOTATION, COST_LABELS_ANNOTATION];
-  const annotations = Object.fromEntries(ours.map((key) => [key, null]));
+  const annotations = { ...Object.fromEntries(ours.map((key) => [key, null])), ...retained };
   await inParallel(
     all.filter((name) => name !== tenant),
     async (name) => {

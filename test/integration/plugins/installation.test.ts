@@ -14,6 +14,7 @@ import {
   Service,
 } from '../../../src/client/kinds.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
+import { TenantKind } from '../../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import { events } from '../../../src/cli/plugin/events.ts';
 import { get } from '../../../src/cli/plugin/get.ts';
 import { install, rollback, upgrade } from '../../../src/cli/plugin/install.ts';
@@ -296,5 +297,16 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
       expect(await world.find(`plugin-school-${name}`)).toBeUndefined();
     }
     expect(await world.tenants.find(() => world.client.resource(Secret, 'tenantry-system').get('any'))).toBeUndefined();
+  });
+
+  it('rests while its tenant is suspended, and goes with it', async () => {
+    await world.tenants.patch('school', { suspended: true });
+    await world.until('school', 'scaled', ({ status }) => status?.phase === 'SUSPENDED');
+    await world.tenants.until('school', ({ status }) => status?.phase === 'Suspended');
+    await world.tenants.patch('school', { suspended: null });
+    await world.until('school', 'scaled', ({ status }) => status?.phase === 'ACTIVE');
+    await world.client.resource(TenantKind).delete('school');
+    await world.tenants.eventually(async () => (await world.tenants.find(() => world.tenants.get('school'))) === undefined);
+    expect(await world.find('plugin-school-scaled')).toBeUndefined();
   });
 });

@@ -10,13 +10,13 @@ const CONCURRENCY = 4;
 /** Replaces the tokens of plugins before they end, and all of them when a key goes. */
 export function tokenController(
   environment: PluginsEnvironment,
-  { installations, tokens, keySecret, jwks, target }: InstallationParts,
+  { installations, tokens, keySecret, jwks, target, isSuspended }: InstallationParts,
 ): Controller {
   const { clock } = environment;
   const everyone = (): string[] => Array.from(installations.list(), keyOf);
   const reconcile = async (key: string): Promise<ReconcileResult | void> => {
     const installation = installations.get(key);
-    if (!installation || installation.metadata.deletionTimestamp || installation.spec.suspended) return undefined;
+    if (!installation || installation.metadata.deletionTimestamp || isSuspended(installation)) return undefined;
     if (!isConditionTrue(installation.status?.conditions, InstallationCondition.IdentityIssued)) return undefined;
     // Time alone ends a token.
     return { afterMs: await tokens.ensure(target(installation), clock.now()) };

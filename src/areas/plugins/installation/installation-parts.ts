@@ -7,6 +7,7 @@ import {
 } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { SUSPENDED_ANNOTATION } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { ConfigMap, Namespace, Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -35,6 +36,8 @@ export interface InstallationParts {
   tokens: PluginTokens;
   stored: StoredSecrets;
   database: PlatformDatabase;
+  /** By itself, or with its tenant. */
+  isSuspended(installation: PluginInstallation): boolean;
   /** @throws when the version that it aims at is not there: a step made sure before */
   target(installation: PluginInstallation): Target;
 }
@@ -49,6 +52,8 @@ export function installationParts({ client, informers }: PluginsEnvironment): In
   const keySecret = informers.get(Secret, named(TOKEN_KEYS)) as Informer;
   const jwks = informers.get(ConfigMap, named(TOKEN_JWKS)) as Informer;
   const objects = new PluginObjects(client, informers);
+  const isSuspended = ({ metadata, spec }: PluginInstallation): boolean =>
+    spec.suspended === true || namespaceCache.get(metadata.namespace!)?.metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined;
   return {
     installations,
     versions,
@@ -62,7 +67,8 @@ export function installationParts({ client, informers }: PluginsEnvironment): In
     tokens: new PluginTokens(objects, new TokenKeys(client, keySecret), jwks),
     stored: new StoredSecrets(client, informers),
     database: new PlatformDatabase(informers.get(Secret, named(PLATFORM_SETTINGS))),
-    target: (installation) => targetOf(installation, aimedAt(installation, versions)),
+    isSuspended,
+    target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
   };
 }
 

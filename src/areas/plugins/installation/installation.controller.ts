@@ -62,11 +62,11 @@ function portsOf(parts: InstallationParts): InstallationPorts {
   };
 }
 
-function summarised(draft: PluginInstallation, outcome: Outcome, { versions }: InstallationParts, now: number): Transition[] {
+function summarised(draft: PluginInstallation, outcome: Outcome, { versions, isSuspended }: InstallationParts, now: number): Transition[] {
   const { spec, status } = draft;
   const target = status?.target?.version;
   const version = target === undefined ? undefined : versions.get(pluginVersionName(spec.publisher, spec.plugin, target));
-  return summarise(draft, outcome, version, now);
+  return summarise(draft, outcome, { version, isSuspended: isSuspended(draft), now });
 }
 
 function eventOf({ from, to, reason, message }: Transition) {

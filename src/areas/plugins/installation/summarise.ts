@@ -14,8 +14,16 @@ export interface Transition {
   message: string;
 }
 
+export interface Facts {
+  /** What it aims at, when that is known. */
+  version: PluginVersion | undefined;
+  isSuspended: boolean;
+  now: number;
+}
+
 /** Sums up in the status what became of the steps. @returns the transitions, to be told */
-export function summarise(draft: PluginInstallation, outcome: Outcome, version: PluginVersion | undefined, now: number): Transition[] {
+export function summarise(draft: PluginInstallation, outcome: Outcome, facts: Facts): Transition[] {
+  const { version, isSuspended, now } = facts;
   const { spec, metadata } = draft;
   const status = (draft.status ??= {});
   const from = status.phase;
@@ -27,13 +35,13 @@ export function summarise(draft: PluginInstallation, outcome: Outcome, version: 
   const phases = nextPhases({
     phase: from,
     isDeleted,
-    isSuspended: spec.suspended === true,
+    isSuspended,
     isRollback,
     wasActive,
     changesVersion,
     outcome,
   });
-  if (isAtWork && version?.status?.image && !spec.suspended) {
+  if (isAtWork && version?.status?.image && !isSuspended) {
     Object.assign(status, { version: version.spec.version, image: version.status.image });
     const at = { version: version.spec.version, image: version.status.image, now, isRollback };
     status.history = withRevision(status.history ?? [], at);
@@ -41,7 +49,7 @@ export function summarise(draft: PluginInstallation, outcome: Outcome, version: 
   status.phase = phases.at(-1) ?? from;
   status.reason = outcome.reason;
   status.message = outcome.message;
-  status.imageStatus = imageStatusOf(outcome, spec.suspended === true, wasActive);
+  status.imageStatus = imageStatusOf(outcome, isSuspended, wasActive);
   reportTools(draft, version, now);
   return phases.map((to, index) => ({
     from: index === 0 ? from : phases[index - 1],

@@ -16,7 +16,7 @@ export interface Target {
   manifest: PluginManifest;
 }
 
-export function targetOf({ metadata, spec }: PluginInstallation, version: PluginVersion): Target {
+export function targetOf({ metadata, spec }: PluginInstallation, version: PluginVersion, isSuspended: boolean): Target {
   const tenant = metadata.namespace!;
   const { publisher, plugin } = spec;
   return {
@@ -25,7 +25,7 @@ export function targetOf({ metadata, spec }: PluginInstallation, version: Plugin
     publisher,
     namespace: pluginNamespaceOf(tenant, plugin),
     installation: metadata.name!,
-    isSuspended: spec.suspended === true,
+    isSuspended,
     version,
     manifest: version.spec.manifest,
   };

@@ -1,5 +1,6 @@
 import { EventRecorder } from '../../runtime/event-recorder.ts';
 import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import { publisherController } from './controllers/publisher/publisher.controller.ts';
 import { versionController } from './controllers/version/version.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
@@ -18,6 +19,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
   const environment: PluginsEnvironment = { ...options, informers, events };
   const parts = installationParts(environment);
   const controllers: { start(): unknown; stop(): Promise<void> }[] = [
+    publisherController(environment),
     versionController(environment),
     installationController(environment, parts),
     tokenController(environment, parts),

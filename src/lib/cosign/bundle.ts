@@ -7,6 +7,8 @@ export const PREDICATE_ANNOTATION = 'dev.sigstore.bundle.predicateType';
 /** What makes a statement a signature. cosign itself takes any predicate for one, so that a signed SBOM passes; we do not. */
 export const SIGN_PREDICATE = 'https://sigstore.dev/cosign/sign/v1';
 const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
+/** `cosign attest` still writes the older one. */
+const STATEMENT_TYPES: unknown[] = [STATEMENT_TYPE, 'https://in-toto.io/Statement/v0.1'];
 const STATEMENT_PAYLOAD = 'application/vnd.in-toto+json';
 
 export interface Envelope {
@@ -65,7 +67,8 @@ export function envelopeIn(bundle: Buffer): Envelope | string {
 export function statementIn({ payload, payloadType }: Envelope): Statement | string {
   if (payloadType !== STATEMENT_PAYLOAD) return `its payload is of the type ${shown(payloadType)}, not an in-toto statement`;
   const { _type: type, predicateType, subject } = parsed(payload) ?? {};
-  if (type !== STATEMENT_TYPE || typeof predicateType !== 'string' || !Array.isArray(subject)) return 'its payload is no in-toto statement';
+  if (!STATEMENT_TYPES.includes(type) || typeof predicateType !== 'string' || !Array.isArray(subject))
+    return 'its payload is no in-toto statement';
   const digests = subject.flatMap((each: unknown) => {
     const hex = (each as { digest?: { sha256?: unknown } } | null)?.digest?.sha256;
     return typeof hex === 'string' ? [`sha256:${hex}`] : [];

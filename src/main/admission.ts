@@ -50,8 +50,8 @@ export async function admission(options: AdmissionOptions): Promise<void> {
         builtDefinitions().filter(({ spec }) => GROUPS.includes(spec?.group)),
       );
       await installObjects(client, admissionRights(namespace));
-      await ensureReservationObjects(client);
     }
+    await ensureReservationObjects(client);
     const certificate = new AdmissionCertificate(
       client,
       realClock,
@@ -62,12 +62,26 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     const environment = await openTenancy({ client: own, clock: realClock, log, metrics });
     const { host, port } = listenAddress(options.listen);
     const handlers = await startTenancyAdmission(environment);
-    const webhooks = await startWebhookServer({ handlers, certificate: () => certificate.read(), host, port, clock: realClock, log });
-    if (options.install) {
-      const { authority } = await certificate.read();
-      const at = { authority, url: options.url?.replace(':0', `:${webhooks.port}`) };
-      await installObjects(client, kubernetesWebhooks(at));
-    }
+    let registered: string | undefined;
+    const register = async (authority: string) => {
+      if (authority === registered) return;
+      await installObjects(client, kubernetesWebhooks({ authority, url: options.url }));
+      registered = authority;
+    };
+    const webhooks = await startWebhookServer({
+      handlers,
+      async certificate() {
+        const pair = await certificate.read();
+        // A new authority (the Secret was lost) is told to the API server before the first certificate of it is served.
+        if (registered !== undefined) await register(pair.authority);
+        return pair;
+      },
+      host,
+      port,
+      clock: realClock,
+      log,
+    });
+    await register((await certificate.read()).authority);
     states.set('admission', 'leading');
     process.stdout.write(
       `Tenantry ${productVersion()} answers for tenants on Kubernetes ${version} at ${server}, port ${webhooks.port}; ${addressOf(health)}\n`,

@@ -188,7 +188,7 @@ function addAdmissionCommand(program: Command): void {
     .option('--kubeconfig <file>', 'the cluster; `in-cluster` is the one this is a Pod of (default: as kubectl finds it, else in-cluster)')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', 'where its certificate is kept (default: that of the Pod, else tenantry-system)')
-    .option('--no-install', 'leave definitions, rights and webhooks alone: somebody else installs them')
+    .option('--no-install', 'leave definitions and rights alone: the controller installs them')
     .option('--listen <host:port>', 'where it answers; :9443 for all addresses', '127.0.0.1:9443')
     .option('--url <url>', 'where the API server finds it, when not by the Service tenantry-admission')
     .option('--bind-address <host:port>', 'where /metrics, /healthz and /readyz are; :8083 for all addresses', '127.0.0.1:8083')

@@ -1,6 +1,6 @@
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
-import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
+import { admissionRights, tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import type { ClientAs } from './on-kubernetes.ts';
 import type { Client } from '../client/client.ts';
 import type { KubeObject } from '../kube/object.ts';
@@ -37,7 +37,11 @@ export const CONTROLLER_AREAS: Record<string, ControllerArea> = {
   },
   tenancy: {
     groups: ['tenantry.dev', 'hnc.x-k8s.io'],
-    objects: (namespace) => [...tenancyRights(), ...leaseRights('tenancy', namespace, 'tenantry-system')],
+    objects: (namespace) => [
+      ...tenancyRights(),
+      ...admissionRights('tenantry-system'),
+      ...leaseRights('tenancy', namespace, 'tenantry-system'),
+    ],
     start: startTenancyArea,
   },
 };

@@ -88,4 +88,20 @@ describe('Helm 4 on tenantry up', () => {
     expect(await status('/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.shop.example')).toBe(200);
     expect(JSON.parse((await helm('list', '--output', 'json')).stdout)).toEqual([]);
   });
+
+  test('the chart of Tenantry itself is accepted, and only where its rules know it', async () => {
+    const env = { KUBECONFIG: join(data, 'kubeconfig'), HELM_CACHE_HOME: data, HELM_CONFIG_HOME: data, HELM_DATA_HOME: data };
+    const install = (...args: string[]) =>
+      type(
+        binary,
+        ['install', 'tenantry', 'charts/tenantry', '--create-namespace', ...args, '--set', 'image=registry.example/tenantry:1'],
+        env,
+      );
+    expect((await install('--namespace', 'elsewhere')).stderr).toContain('install Tenantry into the namespace tenantry-system');
+    const installed = await install('--namespace', 'tenantry-system');
+    expect(installed.stderr).toBe('');
+    for (const name of ['tenantry-controller', 'tenantry-admission'])
+      expect(await status(`/apis/apps/v1/namespaces/tenantry-system/deployments/${name}`)).toBe(200);
+    expect(await status('/api/v1/namespaces/tenantry-system/services/tenantry-admission')).toBe(200);
+  });
 });

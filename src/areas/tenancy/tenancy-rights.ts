@@ -20,7 +20,7 @@ export function tenancyRights(): KubeObject[] {
   ];
 }
 
-/** Admission reads, asks whether somebody may, and writes what belongs to itself: its certificate, its reservations of quota. */
+/** Admission reads, asks whether somebody may, and writes what belongs to itself: its certificate, its webhooks, its reservations of quota. */
 export function admissionRights(namespace: string): KubeObject[] {
   const name = 'tenantry:admission';
   const own = ['get', 'list', 'watch', 'create', 'update'];
@@ -30,6 +30,11 @@ export function admissionRights(namespace: string): KubeObject[] {
       { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
       // For dry runs: whether a quota of the tree may limit what it does is asked of the API server.
       { apiGroups: [''], resources: ['resourcequotas'], verbs: ['create'] },
+      {
+        apiGroups: ['admissionregistration.k8s.io'],
+        resources: ['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
+        verbs: ['create', 'update', 'patch'],
+      },
     ]),
     {
       apiVersion: RBAC_VERSION,

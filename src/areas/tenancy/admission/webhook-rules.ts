@@ -17,6 +17,8 @@ export interface WebhookRule {
   timeoutSeconds?: number;
   namespaceSelector?: object;
   matchConditions?: { name: string; expression: string }[];
+  /** It remembers what it admitted; not for a dry run. */
+  reserves?: boolean;
 }
 
 /** Where the API server finds admission when it is not a function of its own process. */
@@ -46,7 +48,7 @@ function webhook(rule: WebhookRule, address: WebhookAddress | undefined) {
     rules,
     failurePolicy,
     matchPolicy: 'Equivalent',
-    sideEffects: 'None',
+    sideEffects: rule.reserves ? 'NoneOnDryRun' : 'None',
     timeoutSeconds,
     ...(namespaceSelector ? { namespaceSelector } : {}),
     ...(matchConditions ? { matchConditions } : {}),

@@ -16,6 +16,7 @@ export const RUN_PLACES_RULE: WebhookRule = {
   path: '/validate-runs-in-flight',
   rules: [{ apiGroups: ['kruntimes.io'], apiVersions: ['*'], resources: ['runs'], operations: ['CREATE'], scope: 'Namespaced' }],
   failurePolicy: 'Fail',
+  reserves: true,
   namespaceSelector: { matchLabels: { [INCLUDED_LABEL]: 'true' } },
 };
 
@@ -26,5 +27,6 @@ export const QUOTA_STATUS_RULE: WebhookRule = {
   path: '/validate-resource-quota-status',
   rules: [{ apiGroups: [''], apiVersions: ['v1'], resources: ['resourcequotas/status'], operations: ['UPDATE'] }],
   failurePolicy: 'Fail',
+  reserves: true,
   namespaceSelector: { matchLabels: { [INCLUDED_LABEL]: 'true' } },
 };

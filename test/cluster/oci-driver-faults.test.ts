@@ -168,7 +168,12 @@ describe('containers that will not behave', () => {
   });
 
   test('one that ends by SIGTERM says so', async () => {
-    const spec = await node.run({ command: ['sh', '-c', 'trap "exit 0" TERM; while :; do sleep 0.05; done'] });
+    const spec = await node.run({ command: ['sh', '-c', 'trap "exit 0" TERM; echo ready; while :; do sleep 0.05; done'] });
+    // Before it has said what to do with it, the first process of a container is not even told of the signal.
+    await eventually(
+      () => node.output(spec),
+      (text) => text.includes('ready'),
+    );
     await node.driver.signal(spec.id, 'SIGTERM');
     expect(await node.driver.ended(spec.id)).toMatchObject({ exitCode: 0, oomKilled: false });
   });

@@ -1,4 +1,5 @@
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { isStatusError } from '../../kube/status.ts';
 import type { Session } from '../krt/session.ts';
 
 export const WAIT_MS = 300_000;
@@ -13,7 +14,14 @@ export async function waitForInstallation(
   const signal = AbortSignal.timeout(WAIT_MS);
   let said = '';
   try {
-    for await (const update of installations.watch({ fieldSelector: `metadata.name=${name}`, signal })) {
+    // It may be gone, or done, before a watch could tell.
+    const first = await installations.get(name).catch((error: unknown) => {
+      if (isStatusError(error, 'NotFound')) return undefined;
+      throw error;
+    });
+    if (!first || isDone(first)) return first;
+    const { resourceVersion } = first.metadata;
+    for await (const update of installations.watch({ fieldSelector: `metadata.name=${name}`, resourceVersion, signal })) {
       if (update.type === 'DELETED') return undefined;
       if (!('object' in update) || update.object.metadata.name !== name) continue;
       const installation = update.object;

@@ -68,7 +68,7 @@ export function customResourceDefinition(definition: KindDefinition, resolve: (s
           storage: true,
           schema: { openAPIV3Schema: schema },
           ...(definition.plainStatus ? {} : { subresources: { status: {} } }),
-          additionalPrinterColumns: definition.columns,
+          ...(definition.columns.length > 0 ? { additionalPrinterColumns: definition.columns } : {}),
           ...(definition.selectableFields.length > 0
             ? { selectableFields: definition.selectableFields.map((jsonPath) => ({ jsonPath })) }
             : {}),

@@ -42,7 +42,8 @@ function volumeSource(components: Record<string, Schema>): Schema | undefined {
   const volume = components['io.k8s.api.core.v1.Volume'];
   if (volume === undefined) return undefined;
   const { name: _name, ...properties } = volume.properties ?? {};
-  return { ...volume, properties, required: [] };
+  const { required: _required, ...rest } = volume;
+  return { ...rest, properties };
 }
 
 const WELL_KNOWN: Record<string, Schema> = {

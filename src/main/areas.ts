@@ -52,18 +52,17 @@ const KINDS: Record<string, Kind> = {
 
 /** Makes the Kinds of the areas known, their rights and rules, and, the first time, the Runtimes that come with the engine. */
 export async function installAreas(client: Client, definitions: KubeObject[]): Promise<void> {
+  const [ofRuns, others] = [true, false].map((isOfRuns) =>
+    definitions.filter(({ spec }) => (spec?.group === RuntimeKind.group) === isOfRuns),
+  );
+  const rights = [...runsRights(), ...runtimeAccessPolicy(), ...tenancyRights(), ...pluginsRights()];
+  const rules = [pluginWebhook(), ...webhookConfigurations('tenantry-kinds', KIND_RULES)];
   // All at once: what is written together shares a commit.
-  const [written] = await Promise.all([
-    installObjects(client, definitions),
-    installObjects(client, [
-      ...runsRights(),
-      ...runtimeAccessPolicy(),
-      ...tenancyRights(),
-      ...pluginsRights(),
-      pluginWebhook(),
-      ...webhookConfigurations('tenantry-kinds', KIND_RULES),
-    ]),
-  ]);
+  await Promise.all([installRuns(client, ofRuns), installObjects(client, [...others, ...rights, ...rules])]);
+}
+
+async function installRuns(client: Client, definitions: KubeObject[]): Promise<void> {
+  const written = await installObjects(client, definitions);
   if (!written.includes('created')) return;
   await Promise.all(builtInRuntimes().map((runtime) => createOnceServed(client, runtime)));
 }

@@ -92,6 +92,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   try {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
+    let ownDefinitions = options.areas?.() ?? [];
     const tenancy = options.areas && new TenancyOnDemand(log, store.count('hnc.x-k8s.io/') > 0);
     const pluginAdmission = options.areas && new PluginAdmission(log);
     const assembled = assembleServer({
@@ -104,6 +105,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       keyFolder: join(data, 'pki'),
       inProcess: (service) => tenancy?.reviewHandler(service) ?? pluginAdmission?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
+      ownDefinitions: () => ownDefinitions,
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(
@@ -142,7 +144,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     );
     if (options.areas) {
       const { installAreas } = await import('./areas.ts');
-      await installAreas(clientOf(server, { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] }), options.areas());
+      await installAreas(clientOf(server, { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] }), ownDefinitions);
+      ownDefinitions = [];
     }
     if (node) {
       closers.push(() => node.stop());

@@ -1,5 +1,5 @@
 import { quote } from '../../../kube/go-text.ts';
-import { semanticEqual } from '../../../kube/json-value.ts';
+import { deepEqual, semanticEqual } from '../../../kube/json-value.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Strategy } from '../registry/resource.ts';
 import { FORMATS } from '../schema/formats.ts';
@@ -12,7 +12,14 @@ import { schemaHas } from './update-demands.ts';
  * The strategy of CustomResourceDefinition itself. `base` is the strategy of a built-in kind, which knows how to read the object;
  * this one adds what apiextensions does on top.
  */
-export function definitionStrategy(base: Strategy): Strategy {
+export function definitionStrategy(base: Strategy, own: OwnDefinitions = () => []): Strategy {
+  const isOwn = (object: KubeObject): boolean => {
+    const found = own().find(({ metadata }) => metadata.name === object.metadata.name);
+    if (found === undefined) return false;
+    const expected = structuredClone(found) as CustomResourceDefinition;
+    setDefinitionDefaults(expected);
+    return deepEqual(expected.spec, object['spec']);
+  };
   return {
     ...base,
     decode(object, version, onUnknown) {
@@ -38,15 +45,16 @@ export function definitionStrategy(base: Strategy): Strategy {
       if (!semanticEqual(definition.spec, before.spec)) definition.metadata.generation = (before.metadata.generation ?? 0) + 1;
       recordStorageVersion(definition);
     },
-    validateCreate: (object) => runToEnd(checkDefinition(object as CustomResourceDefinition)),
+    validateCreate: (object) => (isOwn(object) ? [] : runToEnd(checkDefinition(object as CustomResourceDefinition))),
     validateUpdate: (object, old, context) =>
       context.subresource === 'status'
         ? checkDefinitionStatus(object as CustomResourceDefinition)
         : runToEnd(checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition)),
-    validateLarge: (object, old, context) =>
-      context.subresource === 'status'
-        ? Promise.resolve(checkDefinitionStatus(object as CustomResourceDefinition))
-        : runInSlices(checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined)),
+    validateLarge(object, old, context) {
+      if (context.subresource === 'status') return Promise.resolve(checkDefinitionStatus(object as CustomResourceDefinition));
+      if (old === undefined && isOwn(object)) return Promise.resolve([]);
+      return runInSlices(checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined));
+    },
     warnings: formatWarnings,
     allowCreateOnUpdate: false,
     allowUnconditionalUpdate: false,
@@ -54,6 +62,9 @@ export function definitionStrategy(base: Strategy): Strategy {
     resetFields: { '': ['status'], status: ['metadata', 'spec'] },
   };
 }
+
+/** Definitions that came with the program: their tests judge them, so that the first start need not do it again. */
+export type OwnDefinitions = () => readonly KubeObject[];
 
 /** The storage version joins the list of versions in which objects may be stored. */
 function recordStorageVersion(definition: CustomResourceDefinition): void {

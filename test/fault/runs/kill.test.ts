@@ -68,7 +68,7 @@ test('every Run has one end, whichever program is killed while it lives', async 
   };
   const kill = async (program: (typeof PROGRAMS)[number]) => {
     if (program !== 'up') {
-      for (const pid of processesOf(program)) process.kill(pid, 'SIGKILL');
+      for (const pid of processesOf(program)) killIfThere(pid);
       return;
     }
     await user.close();
@@ -131,4 +131,13 @@ function create(runs: { create(run: object): Promise<Run> }, name: string, maxAt
   const program = `echo ${name} >> "$(dirname "$KRUNTIME_OUTPUTS")/../${MARKS}"; sleep ${(random() * 1.5).toFixed(2)}`;
   const spec = { runtime: 'shared', mode: { task: { args: [program] } }, retryPolicy: { maxAttempts, backoff: '100ms' } };
   return runs.create({ metadata: { name }, spec });
+}
+
+/** It may have ended by itself since it was seen. */
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }

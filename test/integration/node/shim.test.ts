@@ -300,14 +300,14 @@ describe('attach', () => {
 
 describe('terminals', () => {
   it('a program with a terminal sees its size, its changes, and Ctrl-C', async () => {
-    const spec = shell('trap "echo interrupted; exit 8" INT; trap "stty size" WINCH; tty; while :; do sleep 0.05; done', {
+    const spec = shell('trap "echo interrupted; exit 8" INT; trap "stty size" WINCH; while :; do tty; sleep 0.05; done', {
       terminal: true,
       stdin: true,
     });
     await shim.start(spec);
     const streams = await shim.attach(spec.id);
     const out = new StreamText(streams.stdout);
-    // Its traps are set before it says where it is.
+    // Its traps are set before it says where it is; it says so again and again, for whoever attaches late.
     await eventually(
       () => out.text,
       (text) => text.includes('/dev/pts'),

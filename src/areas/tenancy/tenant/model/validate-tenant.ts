@@ -30,6 +30,10 @@ export function problemsOf({ metadata, spec }: Tenant): string[] {
     if (validateCidr('', cidr).length > 0) problems.push(`spec.network.allow: "${cidr}" is not a range of addresses such as 192.0.2.0/24`);
   if (spec.isolation === 'DedicatedNodes' && !spec.nodePool?.names?.length && Object.keys(spec.nodePool?.matchLabels ?? {}).length === 0)
     problems.push('spec.nodePool: is needed for isolation DedicatedNodes; give the names or the labels of the nodes');
+  if (spec.autoscaling?.enabled)
+    problems.push(
+      'spec.autoscaling: this version installs no KEDA of a tenant’s own; leave it out, or scale with a HorizontalPodAutoscaler',
+    );
   if (isPlatformName(metadata.name ?? '')) problems.push(`metadata.name: "${metadata.name}" is a name of the platform; choose another`);
   return problems;
 }

@@ -15,7 +15,8 @@ import {
 import { grpcService } from '../../areas/runs/protocol/grpc-service.ts';
 import { receive } from './download.ts';
 
-const content = Buffer.alloc(1_000_000, 'artifact ');
+/** More than the buffers on the way hold: whoever stops after the first piece has not got all of it. */
+const content = Buffer.alloc(16_000_000, 'artifact ');
 const digest = `sha256:${createHash('sha256').update(content).digest('hex')}`;
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-artifact-'));
 const request = { namespace: 'ns', runName: 'r', runUid: 'u', artifactName: 'report' };

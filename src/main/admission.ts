@@ -11,7 +11,7 @@ import { MetricsRegistry } from '../lib/metrics.ts';
 import { startWebhookServer } from '../runtime/admission/webhook-server.ts';
 import { AdmissionCertificate } from './admission-certificate.ts';
 import { builtDefinitions, installObjects } from './areas.ts';
-import { addressOf, connectAs, reach, serveHealth, type State } from './on-kubernetes.ts';
+import { addressOf, connectAs, listenAddress, reach, serveHealth, type State } from './on-kubernetes.ts';
 import { productVersion } from './product-version.ts';
 
 export interface AdmissionOptions {
@@ -60,7 +60,7 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     );
     const own = await clientAs({ namespace, name: 'tenantry-admission' });
     const environment = await openTenancy({ client: own, clock: realClock, log, metrics });
-    const { host, port } = listenAddress(options.listen);
+    const { host, port } = listenAddress(options.listen, 9443);
     const handlers = await startTenancyAdmission(environment);
     let registered: string | undefined;
     const register = async (authority: string) => {
@@ -95,14 +95,6 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     health.close();
     await client.close();
   }
-}
-
-function listenAddress(text: string): { host: string | undefined; port: number } {
-  const at = text.lastIndexOf(':');
-  const port = Number(text.slice(at + 1));
-  if (at < 0 || !Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new Error(`Cannot listen on "${text}": it is not host:port; say it like 127.0.0.1:9443, or :9443 for all addresses`);
-  return { host: text.slice(0, at).replace(/^\[|\]$/g, '') || undefined, port };
 }
 
 /** The names that the API server may know it by. */

@@ -1,7 +1,8 @@
 import { Argument, Command, Option } from 'commander';
 import { LOG_LEVELS } from '../lib/log.ts';
 import { completionScript, SHELLS } from './completion.ts';
-import { addClusterOptions, addKrtCommands, addRunCommand } from './krt-commands.ts';
+import { addClusterOptions } from './cluster-commands.ts';
+import { addKrtCommands, addRunCommand } from './krt-commands.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
 import { addPluginCommands } from './plugin-commands.ts';

@@ -1,35 +1,6 @@
 import { Command, Option } from 'commander';
-import type { Session } from '../cli/krt/session.ts';
+import { collect, FORMATS, inSession } from './cluster-commands.ts';
 import { addConformanceCommand } from './runtime-conformance.ts';
-
-/** Nothing of what talks to a cluster is loaded before a command needs it. */
-async function inSession(flags: object, work: (session: Session) => Promise<number>): Promise<void> {
-  await (await import('./krt-session.ts')).inSession(flags, work);
-}
-
-const collect = (value: string, before: string[] = []): string[] => [...before, value];
-const FORMATS = 'table, wide, json, yaml, name or jsonpath=<template>';
-
-/** Which cluster, namespace and user; as kubectl has them. */
-export function addClusterOptions(command: Command): Command {
-  return command
-    .option('-n, --namespace <namespace>', 'namespace to act in (default: that of the kubeconfig, else default)')
-    .option('--kubeconfig <file>', 'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or the instance of this machine)')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--data <dir>', 'use the instance with this data directory')
-    .option('-s, --server <url>', 'address of the API server')
-    .option('--token <token>', 'bearer token to be known by')
-    .option('--as <user>', 'act as this user')
-    .option('--as-group <group>', 'act as a member of this group; can be repeated', collect)
-    .option('--as-uid <uid>', 'act with this UID')
-    .option('--cluster <name>', 'cluster of the kubeconfig')
-    .option('--user <name>', 'user of the kubeconfig')
-    .option('--certificate-authority <file>', 'whom the certificate of the API server must be from')
-    .option('--client-certificate <file>', 'certificate to be known by')
-    .option('--client-key <file>', 'its key')
-    .option('--tls-server-name <name>', 'name that the certificate of the API server must have')
-    .option('--insecure-skip-tls-verify', 'believe any certificate of the API server');
-}
 
 const output = (command: Command): Command => command.option('-o, --output <format>', FORMATS);
 const everywhere = (command: Command): Command => command.option('-A, --all-namespaces', 'in all namespaces');

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { text } from 'node:stream/consumers';
-import type { Session } from '../cli/krt/session.ts';
+import type { Session } from '../cli/terminal/session.ts';
 import { realClock } from '../lib/clock.ts';
 import { openCluster } from '../sdk/cluster.ts';
 import type { ClusterOptions } from '../sdk/runs-api.ts';

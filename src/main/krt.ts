@@ -1,6 +1,7 @@
 import { Argument, Command } from 'commander';
 import { completionScript, SHELLS } from './completion.ts';
-import { addClusterOptions, addKrtCommands } from './krt-commands.ts';
+import { addClusterOptions } from './cluster-commands.ts';
+import { addKrtCommands } from './krt-commands.ts';
 import { productVersion } from './product-version.ts';
 import { reportFailure } from './report-failure.ts';
 

@@ -55,13 +55,18 @@ export async function reach(client: Client, server: string): Promise<string> {
   }
 }
 
+/** `host:port`, or `:port` for all addresses; `example` is the port that a refusal shows. */
+export function listenAddress(text: string, example: number): { host: string | undefined; port: number } {
+  const at = text.lastIndexOf(':');
+  const port = Number(text.slice(at + 1));
+  if (at < 0 || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new Error(`Cannot listen on "${text}": it is not host:port; say it like 127.0.0.1:${example}, or :${example} for all addresses`);
+  return { host: text.slice(0, at).replace(/^\[|\]$/g, '') || undefined, port };
+}
+
 /** `/metrics`, `/healthz` and `/readyz`. Who stands by is ready: to take over is what it is there for. */
 export function serveHealth(address: string, metrics: MetricsRegistry, states: ReadonlyMap<string, State>): Promise<Server> {
-  const at = address.lastIndexOf(':');
-  const port = Number(address.slice(at + 1));
-  if (at < 0 || !Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new Error(`Cannot listen on "${address}": it is not host:port; say it like 127.0.0.1:8082, or :8082 for all addresses`);
-  }
+  const { host, port } = listenAddress(address, 8082);
   const answers: Record<string, () => { status: number; text: string }> = {
     '/metrics': () => ({ status: 200, text: metrics.expose() }),
     '/healthz': () => ({ status: 200, text: 'ok\n' }),
@@ -79,7 +84,7 @@ export function serveHealth(address: string, metrics: MetricsRegistry, states: R
       const state = error.code === 'EADDRINUSE' ? 'another program does' : error.message;
       reject(new Error(`Cannot listen on "${address}": ${state}; choose another --bind-address`, { cause: error }));
     });
-    listener.listen(port, address.slice(0, at).replace(/^\[|\]$/g, '') || undefined, () => resolve(listener));
+    listener.listen(port, host, () => resolve(listener));
   });
 }
 

@@ -1,16 +1,8 @@
 import type { Command } from 'commander';
-import type { Session } from '../cli/krt/session.ts';
-import { addClusterOptions } from './krt-commands.ts';
+import { addClusterOptions, FORMATS, inSession, noWait } from './cluster-commands.ts';
 import { addAuthorCommands } from './plugin-author-commands.ts';
 
-/** Nothing of what talks to a cluster is loaded before a command needs it. */
-async function inSession(command: Command, work: (session: Session) => Promise<number>): Promise<void> {
-  await (await import('./krt-session.ts')).inSession(command.optsWithGlobals(), work);
-}
-
-const FORMATS = 'table, wide, json, yaml, name or jsonpath=<template>';
 const ofTenant = (command: Command): Command => command.requiredOption('--tenant <tenant>', 'the tenant that it is for');
-const noWait = (command: Command): Command => command.option('--no-wait', 'do not wait until it is done');
 
 /** `tenantry plugin ...`. */
 export function addPluginCommands(program: Command): void {
@@ -40,14 +32,14 @@ function addInstallationCommands(plugin: Command): void {
     .option('--name <name>', 'name of the installation (default: that of the plugin)')
     .addHelpText('after', '\nExample:\n  $ tenantry plugin install acme/hello@1.2.0 --tenant school')
     .action((text: string, flags, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/plugin/install.ts')).install(session, text, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/install.ts')).install(session, text, flags)),
     );
   noWait(ofTenant(plugin.command('upgrade')))
     .argument('<name>', 'name of the installation')
     .description('give a tenant another version of a plugin')
     .requiredOption('--to <version>', 'which version')
     .action((name: string, flags, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/plugin/install.ts')).upgrade(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/install.ts')).upgrade(session, name, flags)),
     );
   noWait(ofTenant(plugin.command('rollback')))
     .argument('<name>', 'name of the installation')
@@ -55,14 +47,14 @@ function addInstallationCommands(plugin: Command): void {
     .option('--to <version>', 'another version that was healthy')
     .addHelpText('after', '\nExample:\n  $ tenantry plugin rollback hello --tenant school')
     .action((name: string, flags, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/plugin/install.ts')).rollback(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/install.ts')).rollback(session, name, flags)),
     );
   noWait(ofTenant(plugin.command('uninstall')))
     .argument('<name>', 'name of the installation')
     .description('take a plugin away from a tenant; its data stays')
     .option('--delete-data', 'its secrets and data go too; there is no way back')
     .action((name: string, flags, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/plugin/uninstall.ts')).uninstall(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/uninstall.ts')).uninstall(session, name, flags)),
     );
 }
 
@@ -74,19 +66,19 @@ function addReadingCommands(plugin: Command): void {
     .option('--tenant <tenant>', 'only those of this tenant')
     .option('-o, --output <format>', FORMATS)
     .action((flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/plugin/list.ts')).list(session, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/list.ts')).list(session, flags)),
     );
   ofTenant(plugin.command('get'))
     .argument('<name>', 'name of the installation')
     .description('show all there is to know of a plugin of a tenant')
     .option('-o, --output <format>', FORMATS)
     .action((name: string, flags, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/plugin/get.ts')).get(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/get.ts')).get(session, name, flags)),
     );
   ofTenant(plugin.command('events'))
     .argument('<name>', 'name of the installation')
     .description('show what happened to a plugin of a tenant')
     .action((name: string, flags, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/plugin/events.ts')).events(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/events.ts')).events(session, name, flags)),
     );
 }

@@ -1,15 +1,5 @@
 import { Command, Option } from 'commander';
-import type { Session } from '../cli/krt/session.ts';
-import { addClusterOptions } from './krt-commands.ts';
-
-/** Nothing of what talks to a cluster is loaded before a command needs it. */
-async function inSession(command: Command, work: (session: Session) => Promise<number>): Promise<void> {
-  await (await import('./krt-session.ts')).inSession(command.optsWithGlobals(), work);
-}
-
-const collect = (value: string, before: string[] = []): string[] => [...before, value];
-const FORMATS = 'table, wide, json, yaml, name or jsonpath=<template>';
-const noWait = (command: Command): Command => command.option('--no-wait', 'do not wait until it is done');
+import { addClusterOptions, collect, FORMATS, inSession, noWait } from './cluster-commands.ts';
 
 /** `tenantry tenant ...`. */
 export function addTenantCommands(program: Command): void {
@@ -66,7 +56,7 @@ Examples:
   $ tenantry tenant create lab --owner group:researchers --quota cpu=8,memory=16Gi,pods=100 --label cost-center=42`,
     )
     .action((name: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/create.ts')).create(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/tenant/create.ts')).create(session, name, flags)),
     );
   tenant
     .command('kubeconfig')
@@ -77,7 +67,9 @@ Examples:
     .option('--duration <time>', 'how long it is good, such as 8h (default: 24h)')
     .addHelpText('after', '\nExample:\n  $ tenantry tenant kubeconfig acme --owner alice --duration 8h > alice.kubeconfig')
     .action((name: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/kubeconfig.ts')).kubeconfig(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) =>
+        (await import('../cli/tenant/kubeconfig.ts')).kubeconfig(session, name, flags),
+      ),
     );
 }
 
@@ -89,7 +81,7 @@ function addReadingCommands(tenant: Command): void {
     .option('-l, --selector <labels>', 'only those with these labels')
     .option('-o, --output <format>', FORMATS)
     .action((flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/list.ts')).list(session, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/tenant/list.ts')).list(session, flags)),
     );
   tenant
     .command('get')
@@ -97,7 +89,7 @@ function addReadingCommands(tenant: Command): void {
     .description('show all there is to know of a tenant')
     .option('-o, --output <format>', FORMATS)
     .action((name: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/get.ts')).get(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/tenant/get.ts')).get(session, name, flags)),
     );
   tenant
     .command('usage')
@@ -106,7 +98,7 @@ function addReadingCommands(tenant: Command): void {
     .option('-w, --watch', 'keep showing it')
     .option('-o, --output <format>', 'table or json')
     .action((name: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/usage.ts')).usage(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/tenant/usage.ts')).usage(session, name, flags)),
     );
   tenant
     .command('plan')
@@ -123,7 +115,7 @@ Examples:
   $ kubectl patch tenant acme --type merge -p '{"spec":{"isolation":"DedicatedNodes","nodePool":{"names":["worker-3"]}}}'`,
     )
     .action((name: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/plan.ts')).plan(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/tenant/plan.ts')).plan(session, name, flags)),
     );
 }
 
@@ -145,7 +137,7 @@ Examples:
   $ tenantry tenant report --from 2026-10-01 --to 2026-11-01 -o csv > october.csv`,
     )
     .action((name: string | undefined, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/report.ts')).report(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/tenant/report.ts')).report(session, name, flags)),
     );
 }
 
@@ -158,7 +150,9 @@ function addChangingCommands(tenant: Command): void {
       .argument('<tenant>', 'name of the tenant')
       .description(description)
       .action((name: string, flags: object, command: Command) =>
-        inSession(command, async (session) => (await import('../cli/tenant/suspend.ts')).setSuspended(session, name, suspended, flags)),
+        inSession(command.optsWithGlobals(), async (session) =>
+          (await import('../cli/tenant/suspend.ts')).setSuspended(session, name, suspended, flags),
+        ),
       );
   }
   noWait(tenant.command('delete'))
@@ -166,7 +160,7 @@ function addChangingCommands(tenant: Command): void {
     .description('delete a tenant; asks for its name again')
     .option('--confirm <name>', 'the name again, for scripts')
     .action((name: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/tenant/delete.ts')).remove(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/tenant/delete.ts')).remove(session, name, flags)),
     );
 }
 
@@ -178,27 +172,29 @@ export function addNamespaceCommands(program: Command): void {
     .description('draw trees of namespaces')
     .option('-A, --all-namespaces', 'all trees')
     .action((roots: string[], flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/tree.ts')).tree(session, roots, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/namespaces/tree.ts')).tree(session, roots, flags)),
     );
   ns.command('describe')
     .argument('<namespace>', 'name of the namespace')
     .description('show the place of a namespace in its tree')
     .action((name: string, _: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/describe.ts')).describe(session, name)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/namespaces/describe.ts')).describe(session, name)),
     );
   ns.command('create')
     .argument('<child>', "name of the new namespace; inside a tenant the tenant's name is put in front")
     .description('make a namespace below that of -n')
     .addHelpText('after', '\nExample:\n  $ tenantry ns create dev -n acme        makes acme--dev')
     .action((child: string, _: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/change-tree.ts')).create(session, child)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/namespaces/change-tree.ts')).create(session, child)),
     );
   ns.command('delete')
     .argument('<child>', 'name of the namespace')
     .description('delete a namespace that was made below that of -n')
     .option('--allow-cascading-deletion', 'with everything below it')
     .action((child: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/change-tree.ts')).remove(session, child, flags)),
+      inSession(command.optsWithGlobals(), async (session) =>
+        (await import('../cli/namespaces/change-tree.ts')).remove(session, child, flags),
+      ),
     );
   ns.command('set')
     .argument('<namespace>', 'name of the namespace')
@@ -208,7 +204,7 @@ export function addNamespaceCommands(program: Command): void {
     .option('--allow-cascading-deletion', 'let what is below it go with it')
     .option('--forbid-cascading-deletion', 'do not')
     .action((name: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/change-tree.ts')).set(session, name, flags)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/namespaces/change-tree.ts')).set(session, name, flags)),
     );
   addConfigCommands(ns.command('config').description('which kinds of objects are copied down the trees'));
 }
@@ -218,7 +214,7 @@ function addConfigCommands(config: Command): void {
     .command('describe')
     .description('show what is copied, and how much')
     .action((_: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/config.ts')).describeConfig(session)),
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/namespaces/config.ts')).describeConfig(session)),
     );
   config
     .command('set-resource')
@@ -228,7 +224,9 @@ function addConfigCommands(config: Command): void {
     .option('--mode <mode>', 'Propagate, AllowPropagate, Remove or Ignore')
     .option('--force', 'from Ignore to copying at once')
     .action((resource: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/config.ts')).setResource(session, resource, flags)),
+      inSession(command.optsWithGlobals(), async (session) =>
+        (await import('../cli/namespaces/config.ts')).setResource(session, resource, flags),
+      ),
     );
   config
     .command('delete-type')
@@ -236,6 +234,8 @@ function addConfigCommands(config: Command): void {
     .description('copy a kind of object no longer; copies stay')
     .option('--group <group>', 'its API group (default: core)')
     .action((resource: string, flags: object, command: Command) =>
-      inSession(command, async (session) => (await import('../cli/namespaces/config.ts')).deleteType(session, resource, flags)),
+      inSession(command.optsWithGlobals(), async (session) =>
+        (await import('../cli/namespaces/config.ts')).deleteType(session, resource, flags),
+      ),
     );
 }

@@ -3,8 +3,6 @@ import { ownerRoles } from './tenant/model/owner-objects.ts';
 
 /** Who the controllers of the area are, on the embedded engine as on a cluster. */
 export const TENANCY_USER = 'system:serviceaccount:tenantry-system:tenantry-tenancy';
-/** Who asks on behalf of admission: it reads, and reserves quota. */
-export const ADMISSION_USER = 'system:serviceaccount:tenantry-system:tenantry-admission';
 
 /**
  * They copy any kind of object down the tree and give the owners of a tenant whatever a RoleBinding names, so they must hold everything,

@@ -2,8 +2,8 @@ import { GROUP } from '../../api/kruntimes.io/v1alpha1/group.ts';
 import { RuntimeKind } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { Role, RoleBinding } from '../../client/kinds.ts';
 import { isStatusError } from '../../kube/status.ts';
-import { attempting } from './explain.ts';
-import { FIELD_MANAGER, type Session } from './session.ts';
+import { attempting } from '../terminal/explain.ts';
+import { FIELD_MANAGER, type Session } from '../terminal/session.ts';
 
 export interface AllowFlags {
   user?: string[];

@@ -4,9 +4,9 @@ import { RuntimeKind } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { apiVersionOf, type Kind } from '../../kube/kind.ts';
 import type { Json, KubeObject } from '../../kube/object.ts';
 import { isStatusError } from '../../kube/status.ts';
-import { attempting } from './explain.ts';
-import { qualifiedName } from './print.ts';
-import { FIELD_MANAGER, type Session } from './session.ts';
+import { attempting } from '../terminal/explain.ts';
+import { qualifiedName } from '../terminal/print.ts';
+import { FIELD_MANAGER, type Session } from '../terminal/session.ts';
 
 /** Makes the objects of manifests be as they say, one after the other; one that fails does not keep the others. */
 export async function apply(session: Session, files: string[]): Promise<number> {

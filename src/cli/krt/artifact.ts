@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { RunKind, type ArtifactReference } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { artifactNamed } from '../../sdk/artifacts/artifact-references.ts';
-import { attempting } from './explain.ts';
+import { attempting } from '../terminal/explain.ts';
 import { readRun } from './get.ts';
-import { isForPeople, outputFormat, printObjects } from './print.ts';
+import { isForPeople, outputFormat, printObjects } from '../terminal/print.ts';
 import { ProgressLine } from './progress-line.ts';
-import { untilInterrupted, type Session } from './session.ts';
-import { formatTable, tableOf, type Column } from './table.ts';
+import { untilInterrupted, type Session } from '../terminal/session.ts';
+import { formatTable, tableOf, type Column } from '../terminal/table.ts';
 
 const COLUMNS: Column<ArtifactReference>[] = [
   { header: 'NAME', cell: ({ name }) => name },

@@ -2,9 +2,9 @@ import { isTerminal, phaseOf } from '../../api/kruntimes.io/v1alpha1/run-state.t
 import { RunKind } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { requestCancel } from '../../sdk/runs.ts';
-import { attempting } from './explain.ts';
+import { attempting } from '../terminal/explain.ts';
 import { findRuns, type RunFilter } from './find-runs.ts';
-import { FIELD_MANAGER, type Session } from './session.ts';
+import { FIELD_MANAGER, type Session } from '../terminal/session.ts';
 
 export interface ChosenRuns extends Omit<RunFilter, 'allNamespaces'> {
   all?: boolean;

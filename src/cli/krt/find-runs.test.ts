@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Run, RunStatus } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { failure } from '../../kube/status.ts';
 import { findRuns } from './find-runs.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../terminal/session.ts';
 
 const aRun = (name: string, created: string, status?: RunStatus): Run => ({
   apiVersion: 'kruntimes.io/v1alpha1',

@@ -1,7 +1,7 @@
 import { RUN_PHASES, RunKind, type Run, type RunPhase } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { isTerminal, phaseOf } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { isStatusError } from '../../kube/status.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../terminal/session.ts';
 
 export interface RunFilter {
   allNamespaces?: boolean;

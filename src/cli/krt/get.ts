@@ -1,10 +1,10 @@
 import { attemptOf, phaseOf } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { RunKind, type Run } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { ageOf } from '../../kube/age.ts';
-import { attempting } from './explain.ts';
-import { outputFormat, printBlock, printList, printObjects } from './print.ts';
+import { attempting } from '../terminal/explain.ts';
+import { outputFormat, printBlock, printList, printObjects } from '../terminal/print.ts';
 import { durationOf, runColumns } from './run-columns.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../terminal/session.ts';
 
 export async function get(session: Session, names: string[], flags: { output?: string }): Promise<number> {
   const format = outputFormat(flags.output);

@@ -1,9 +1,9 @@
 import { RunKind } from '../../api/kruntimes.io/v1alpha1/run.ts';
-import { attempting } from './explain.ts';
+import { attempting } from '../terminal/explain.ts';
 import { findRuns, type RunFilter } from './find-runs.ts';
-import { outputFormat, printList } from './print.ts';
+import { outputFormat, printList } from '../terminal/print.ts';
 import { runColumns } from './run-columns.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../terminal/session.ts';
 
 export async function list(session: Session, flags: RunFilter & { output?: string }): Promise<number> {
   const format = outputFormat(flags.output);

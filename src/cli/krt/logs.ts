@@ -1,9 +1,9 @@
 import { isTerminal, phaseOf } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { runOutput } from '../../sdk/output/follow-output.ts';
 import { outputPorts } from '../../sdk/output/output-ports.ts';
-import { attempting } from './explain.ts';
+import { attempting } from '../terminal/explain.ts';
 import { readRun } from './get.ts';
-import { untilInterrupted, type Session } from './session.ts';
+import { untilInterrupted, type Session } from '../terminal/session.ts';
 
 export interface LogsFlags {
   follow?: boolean;

@@ -3,7 +3,7 @@ import { RuntimeKind } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { Namespace } from '../../client/kinds.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { ClusterOptions } from '../../sdk/runs-api.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../terminal/session.ts';
 
 /** Nobody chooses among more by pressing a key. */
 const MOST = 500;

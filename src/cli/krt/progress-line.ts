@@ -1,4 +1,4 @@
-import type { Session } from './session.ts';
+import type { Session } from '../terminal/session.ts';
 
 const REDRAW_MS = 100;
 

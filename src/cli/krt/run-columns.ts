@@ -1,7 +1,7 @@
 import { attemptOf, phaseOf } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
 import type { Run, RunPhase } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { ageOf, formatAge } from '../../kube/age.ts';
-import type { Cell, Colour, Column } from './table.ts';
+import type { Cell, Colour, Column } from '../terminal/table.ts';
 
 const PHASE_COLOURS: Partial<Record<RunPhase, Colour>> = {
   Pending: 'yellow',

@@ -7,10 +7,10 @@ import { runOutput } from '../../sdk/output/follow-output.ts';
 import { outputPorts } from '../../sdk/output/output-ports.ts';
 import { RunGoneError, waitForEnd } from '../../sdk/run-updates.ts';
 import { createRun, requestCancel } from '../../sdk/runs.ts';
-import { attempting } from './explain.ts';
-import { isForPeople, outputFormat, printObjects, type OutputFormat } from './print.ts';
+import { attempting } from '../terminal/explain.ts';
+import { isForPeople, outputFormat, printObjects, type OutputFormat } from '../terminal/print.ts';
 import { runRequest, type RunFlags } from './run-request.ts';
-import { FIELD_MANAGER, type Session } from './session.ts';
+import { FIELD_MANAGER, type Session } from '../terminal/session.ts';
 
 export interface RunCommandFlags extends RunFlags {
   wait?: boolean;

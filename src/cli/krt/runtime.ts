@@ -1,9 +1,9 @@
 import { RuntimeKind, type Runtime } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { ageOf } from '../../kube/age.ts';
-import { attempting } from './explain.ts';
-import { outputFormat, printBlock, printList, printObjects } from './print.ts';
-import type { Session } from './session.ts';
-import type { Column } from './table.ts';
+import { attempting } from '../terminal/explain.ts';
+import { outputFormat, printBlock, printList, printObjects } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
+import type { Column } from '../terminal/table.ts';
 
 export async function listRuntimes(session: Session, flags: { allNamespaces?: boolean; output?: string }): Promise<number> {
   const format = outputFormat(flags.output);

@@ -5,12 +5,12 @@ import { Pod } from '../../client/kinds.ts';
 import { formatAge } from '../../kube/age.ts';
 import { isStatusError } from '../../kube/status.ts';
 import { sleep } from '../../lib/abort.ts';
-import { attempting } from './explain.ts';
+import { attempting } from '../terminal/explain.ts';
 import { findRuns } from './find-runs.ts';
-import { LiveScreen } from './live-screen.ts';
+import { LiveScreen } from '../terminal/live-screen.ts';
 import { runtimeUsages, type ClusterState, type Percentiles, type RuntimeUsage } from './runtime-usage.ts';
-import { untilInterrupted, type Session } from './session.ts';
-import { formatTable, tableOf, type Column } from './table.ts';
+import { untilInterrupted, type Session } from '../terminal/session.ts';
+import { formatTable, tableOf, type Column } from '../terminal/table.ts';
 
 export interface TopFlags {
   allNamespaces?: boolean;

@@ -4,9 +4,9 @@ import { parseGoDuration } from '../../kube/go-duration.ts';
 import { timeoutSignal } from '../../lib/abort.ts';
 import { exitCodeOf } from '../../sdk/exit-code.ts';
 import { runUpdates } from '../../sdk/run-updates.ts';
-import { attempting } from './explain.ts';
+import { attempting } from '../terminal/explain.ts';
 import { phaseNamed } from './find-runs.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../terminal/session.ts';
 
 export interface WaitFlags {
   for?: string;

@@ -1,11 +1,11 @@
 import { isTerminal, phaseOf } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { RUN_PHASES, RunKind, type Run } from '../../api/kruntimes.io/v1alpha1/run.ts';
-import { attempting } from './explain.ts';
+import { attempting } from '../terminal/explain.ts';
 import { byAge, listRuns, matches, phaseNamed, type RunFilter } from './find-runs.ts';
-import { LiveScreen } from './live-screen.ts';
+import { LiveScreen } from '../terminal/live-screen.ts';
 import { runColumns } from './run-columns.ts';
-import { untilInterrupted, type Session } from './session.ts';
-import { columnWidths, formatTable, tableOf } from './table.ts';
+import { untilInterrupted, type Session } from '../terminal/session.ts';
+import { columnWidths, formatTable, tableOf } from '../terminal/table.ts';
 
 export interface WatchFlags extends RunFilter {
   /** Those that ended before, too. */

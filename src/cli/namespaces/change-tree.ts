@@ -4,8 +4,8 @@ import { SubnamespaceAnchorKind } from '../../api/hnc.x-k8s.io/v1alpha2/subnames
 import { childNamespaceOf, TENANT_LABEL } from '../../api/tenantry.dev/v1alpha1/names.ts';
 import { Namespace } from '../../client/kinds.ts';
 import { isStatusError } from '../../kube/status.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
 
 const MADE_WITHIN_MS = 30_000;
 

@@ -1,8 +1,8 @@
 import { HncConfigurationKind, MODES, type PropagationMode } from '../../api/hnc.x-k8s.io/v1alpha2/hnc-configuration.ts';
 import { CONFIG_NAME } from '../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
-import { formatTable } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
 
 /** Which kinds of objects are copied down the tree. */
 export async function describeConfig(session: Session): Promise<number> {

@@ -3,9 +3,9 @@ import { HIERARCHY_NAME, SUBNAMESPACE_OF } from '../../api/hnc.x-k8s.io/v1alpha2
 import { TENANT_LABEL } from '../../api/tenantry.dev/v1alpha1/names.ts';
 import { Namespace } from '../../client/kinds.ts';
 import { isStatusError } from '../../kube/status.ts';
-import { attempting } from '../krt/explain.ts';
-import { printBlock } from '../krt/print.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import { printBlock } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
 
 /** The place of a namespace: who is above, who below, and what is wrong. */
 export async function describe(session: Session, name: string): Promise<number> {

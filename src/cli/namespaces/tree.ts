@@ -3,8 +3,8 @@ import { HIERARCHY_NAME, SUBNAMESPACE_OF } from '../../api/hnc.x-k8s.io/v1alpha2
 import { Namespace } from '../../client/kinds.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import { isStatusError } from '../../kube/status.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
 
 /** What a tree is drawn from. */
 export interface TreePlace {

@@ -1,8 +1,8 @@
 import { Event } from '../../client/kinds.ts';
 import type { KubeObject } from '../../kube/object.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
-import { formatTable } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
 
 /** What happened to a plugin of a tenant, the oldest first. */
 export async function events(session: Session, name: string, { tenant }: { tenant: string }): Promise<number> {

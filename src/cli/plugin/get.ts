@@ -1,9 +1,9 @@
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { ageOf } from '../../kube/age.ts';
-import { attempting } from '../krt/explain.ts';
-import { isForPeople, outputFormat, printBlock, printObjects } from '../krt/print.ts';
-import type { Session } from '../krt/session.ts';
-import { formatTable, type Cell } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import { isForPeople, outputFormat, printBlock, printObjects } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable, type Cell } from '../terminal/table.ts';
 
 /** All there is to know of a plugin of a tenant. */
 export async function get(session: Session, name: string, flags: { tenant: string; output?: string }): Promise<number> {

@@ -1,6 +1,6 @@
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
 import { isSettled, tellResult, waitForInstallation } from './wait-for-installation.ts';
 
 export interface InstallFlags {

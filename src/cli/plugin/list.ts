@@ -1,9 +1,9 @@
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { ageOf } from '../../kube/age.ts';
-import { attempting } from '../krt/explain.ts';
-import { outputFormat, printList } from '../krt/print.ts';
-import type { Session } from '../krt/session.ts';
-import type { Cell, Colour, Column } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import { outputFormat, printList } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
+import type { Cell, Colour, Column } from '../terminal/table.ts';
 
 const PHASE_COLOURS: Record<string, Colour> = {
   ACTIVE: 'green',

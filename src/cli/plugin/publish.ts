@@ -3,8 +3,8 @@ import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../
 import { findCondition } from '../../kube/conditions.ts';
 import { deepEqual } from '../../kube/json-value.ts';
 import { isStatusError } from '../../kube/status.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
 import { readGoodPlugin } from './lint.ts';
 
 const WAIT_MS = 60_000;

@@ -1,6 +1,6 @@
 import { PluginInstallationKind } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
 import { waitForInstallation } from './wait-for-installation.ts';
 
 /** Takes a plugin away from a tenant. Its secrets and data stay unless asked otherwise. */

@@ -1,41 +1,19 @@
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
-import { isStatusError } from '../../kube/status.ts';
-import type { Session } from '../krt/session.ts';
+import type { Session } from '../terminal/session.ts';
+import { waitForObject } from '../terminal/wait-for-object.ts';
 
 export const WAIT_MS = 300_000;
 
-/** Watches an installation until it is as wanted; says in passing what it waits for. @returns undefined when it is gone */
-export async function waitForInstallation(
+/** @returns undefined when it is gone */
+export function waitForInstallation(
   session: Session,
   { tenant, name }: { tenant: string; name: string },
   isDone: (installation: PluginInstallation) => boolean,
 ): Promise<PluginInstallation | undefined> {
   const installations = session.cluster.client.resource(PluginInstallationKind, tenant);
-  const signal = AbortSignal.timeout(WAIT_MS);
-  let said = '';
-  try {
-    // It may be gone, or done, before a watch could tell.
-    const first = await installations.get(name).catch((error: unknown) => {
-      if (isStatusError(error, 'NotFound')) return undefined;
-      throw error;
-    });
-    if (!first || isDone(first)) return first;
-    const { resourceVersion } = first.metadata;
-    for await (const update of installations.watch({ fieldSelector: `metadata.name=${name}`, resourceVersion, signal })) {
-      if (update.type === 'DELETED') return undefined;
-      if (!('object' in update) || update.object.metadata.name !== name) continue;
-      const installation = update.object;
-      if (isDone(installation)) return installation;
-      const waits = waitsFor(installation);
-      if (waits !== said && session.errIsTerminal) session.err(`${waits}\n`);
-      said = waits;
-    }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    const how = `\`tenantry plugin get ${name} --tenant ${tenant}\` shows how it is`;
-    throw new Error(`Cannot wait any longer for plugin "${name}": ${said || 'nothing happened'}; ${how}`, { cause: error });
-  }
-  return undefined;
+  const shownBy = `tenantry plugin get ${name} --tenant ${tenant}`;
+  const waiting = { isDone, waitsFor, timeoutMs: WAIT_MS, what: `plugin "${name}"`, shownBy };
+  return waitForObject(session, installations, name, waiting);
 }
 
 /** The controller has seen what was asked for, and is at rest. */

@@ -1,8 +1,8 @@
 import { TenantKind } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { attempting } from '../krt/explain.ts';
-import { outputFormat, isForPeople, printObjects } from '../krt/print.ts';
-import type { Session } from '../krt/session.ts';
-import { formatTable } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import { outputFormat, isForPeople, printObjects } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
 import { tenantRequest, type CreateFlags } from './tenant-request.ts';
 import { isReady, waitForTenant } from './wait-for-tenant.ts';
 

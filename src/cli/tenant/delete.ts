@@ -1,6 +1,6 @@
 import { TenantKind, type Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
 import { waitForTenant } from './wait-for-tenant.ts';
 
 const WAIT_MS = 600_000;

@@ -1,9 +1,9 @@
 import { TenantKind, type Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { ageOf } from '../../kube/age.ts';
-import { attempting } from '../krt/explain.ts';
-import { isForPeople, outputFormat, printBlock, printObjects } from '../krt/print.ts';
-import type { Session } from '../krt/session.ts';
-import { formatTable } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import { isForPeople, outputFormat, printBlock, printObjects } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
 import { isolationText, ownersText } from './tenant-columns.ts';
 import { usageRows, USAGE_HEADER } from './usage-rows.ts';
 

@@ -5,8 +5,8 @@ import { parseGoDuration } from '../../kube/go-duration.ts';
 import type { Json } from '../../kube/object.ts';
 import { createCertificateRequest } from '../../lib/pki/certificate-request.ts';
 import { kubeconfigText, type KubeconfigParts } from '../../lib/pki/kubeconfig.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
 import { ownerOf } from './tenant-request.ts';
 
 export interface KubeconfigFlags {

@@ -1,7 +1,7 @@
 import { TenantKind } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { attempting } from '../krt/explain.ts';
-import { outputFormat, printList } from '../krt/print.ts';
-import type { Session } from '../krt/session.ts';
+import { attempting } from '../terminal/explain.ts';
+import { outputFormat, printList } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
 import { tenantColumns } from './tenant-columns.ts';
 
 export async function list(session: Session, flags: { selector?: string; output?: string }): Promise<number> {

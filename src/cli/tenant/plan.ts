@@ -3,10 +3,10 @@ import { planFacts } from '../../api/tenantry.dev/v1alpha1/plan-facts.ts';
 import { planFor, type TenantPlan, type WorkloadMove } from '../../api/tenantry.dev/v1alpha1/plan.ts';
 import { TenantKind } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { Namespace, Node, Pod, PodDisruptionBudget } from '../../client/kinds.ts';
-import { attempting } from '../krt/explain.ts';
-import { printBlock } from '../krt/print.ts';
-import type { Session } from '../krt/session.ts';
-import { formatTable } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import { printBlock } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
 import { isolationOf } from './tenant-request.ts';
 
 export interface PlanFlags {

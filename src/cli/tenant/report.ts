@@ -1,8 +1,8 @@
 import { METERED_UNTIL, METERING_LABEL, METERING_NAMESPACE, readRows } from '../../api/tenantry.dev/v1alpha1/metering.ts';
 import { ConfigMap } from '../../client/kinds.ts';
-import { attempting } from '../krt/explain.ts';
-import type { Session } from '../krt/session.ts';
-import { formatTable } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
 import { csvOf, periodOf, REPORT_HEADER, reportCells, usageIn, type Period, type ReportLine } from './report-lines.ts';
 
 export interface ReportFlags {

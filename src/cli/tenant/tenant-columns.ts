@@ -1,7 +1,7 @@
 import type { Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { ageOf } from '../../kube/age.ts';
 import { findCondition } from '../../kube/conditions.ts';
-import type { Cell, Colour, Column } from '../krt/table.ts';
+import type { Cell, Colour, Column } from '../terminal/table.ts';
 
 const PHASE_COLOURS: Record<string, Colour> = { Active: 'green', Moving: 'cyan', Pending: 'yellow', Suspended: 'grey', Deleting: 'red' };
 

@@ -1,7 +1,7 @@
 import { NAMESPACES_BELOW, RUNS_IN_FLIGHT } from '../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { Quantity } from '../../kube/quantity.ts';
-import type { Cell } from '../krt/table.ts';
+import type { Cell } from '../terminal/table.ts';
 
 export const USAGE_HEADER = ['RESOURCE', 'USED', 'LIMIT', ''];
 const BAR = 20;

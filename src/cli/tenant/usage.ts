@@ -7,10 +7,10 @@ import { HRQ_LABEL, HRQ_SINGLETON } from '../../api/hnc.x-k8s.io/v1alpha2/names.
 import type { KubeObject } from '../../kube/object.ts';
 import { isStatusError } from '../../kube/status.ts';
 import { sleep } from '../../lib/abort.ts';
-import { attempting } from '../krt/explain.ts';
-import { LiveScreen } from '../krt/live-screen.ts';
-import { untilInterrupted, type Session } from '../krt/session.ts';
-import { formatTable } from '../krt/table.ts';
+import { attempting } from '../terminal/explain.ts';
+import { LiveScreen } from '../terminal/live-screen.ts';
+import { untilInterrupted, type Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
 import { resourceText, usageRows, USAGE_HEADER } from './usage-rows.ts';
 
 const REFRESH_MS = 2000;

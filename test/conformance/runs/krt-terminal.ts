@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { RunKind } from '../../../src/api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind } from '../../../src/api/kruntimes.io/v1alpha1/runtime.ts';
-import type { Session } from '../../../src/cli/krt/session.ts';
+import type { Session } from '../../../src/cli/terminal/session.ts';
 import { CustomResourceDefinition } from '../../../src/client/kinds.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { openCluster, type Cluster } from '../../../src/sdk/cluster.ts';

@@ -10,7 +10,7 @@ import { logs } from '../../../src/cli/krt/logs.ts';
 import { printNames } from '../../../src/cli/krt/names.ts';
 import { run, type RunCommandFlags } from '../../../src/cli/krt/run.ts';
 import { getRuntime, listRuntimes } from '../../../src/cli/krt/runtime.ts';
-import type { Session } from '../../../src/cli/krt/session.ts';
+import type { Session } from '../../../src/cli/terminal/session.ts';
 import { top } from '../../../src/cli/krt/top.ts';
 import { wait } from '../../../src/cli/krt/wait.ts';
 import { watch } from '../../../src/cli/krt/watch.ts';

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { PublisherKind, type Publisher } from '../../../src/api/plugins.tenantry.dev/v1alpha1/publisher.ts';
-import type { Session } from '../../../src/cli/krt/session.ts';
+import type { Session } from '../../../src/cli/terminal/session.ts';
 import { init } from '../../../src/cli/plugin/init.ts';
 import { lint } from '../../../src/cli/plugin/lint.ts';
 import { publish } from '../../../src/cli/plugin/publish.ts';

@@ -6,7 +6,7 @@ import { PluginInstallationKind, type PluginInstallation } from '../../../src/ap
 import { PluginVersionKind, pluginVersionName } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { PublisherKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/publisher.ts';
 import { Event, Namespace, Secret } from '../../../src/client/kinds.ts';
-import type { Session } from '../../../src/cli/krt/session.ts';
+import type { Session } from '../../../src/cli/terminal/session.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { signImage } from '../../../src/lib/cosign/sign-image.ts';

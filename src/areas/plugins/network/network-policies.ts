@@ -1,3 +1,4 @@
+import { DNS_EGRESS } from '../../../kube/network-policy-rules.ts';
 import { TARGET_LABEL_PREFIX } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
@@ -28,7 +29,7 @@ export function networkPolicies(target: Target, database: readonly DatabaseAddre
   const from = [{ from: [platformPart('gateway')], ...(port === undefined ? {} : { ports: [tcp(port)] }) }];
   return [
     policy('default-deny', { policyTypes: ['Ingress', 'Egress'] }),
-    policy('plugin-egress', { policyTypes: ['Egress'], egress: [DNS, ...declared, ...outside, ...own] }),
+    policy('plugin-egress', { policyTypes: ['Egress'], egress: [DNS_EGRESS, ...declared, ...outside, ...own] }),
     policy('plugin-ingress', { policyTypes: ['Ingress'], ingress: from }),
   ];
 }
@@ -46,16 +47,3 @@ function platformPart(name: string): Json {
     },
   };
 }
-
-const DNS = {
-  to: [
-    {
-      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
-      podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
-    },
-  ],
-  ports: [
-    { protocol: 'UDP', port: 53 },
-    { protocol: 'TCP', port: 53 },
-  ],
-};

@@ -1,3 +1,4 @@
+import { DNS_EGRESS } from '../../../../kube/network-policy-rules.ts';
 import { ALL, treeLabel } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import {
   OWNED_BY_TENANT,
@@ -80,24 +81,12 @@ function exists(tenant: string): Json {
 }
 
 function outsideRules({ spec }: Tenant, { api, excluded }: NetworkFacts): Json[] {
-  const dns = {
-    to: [
-      {
-        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
-        podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
-      },
-    ],
-    ports: [
-      { protocol: 'UDP', port: 53 },
-      { protocol: 'TCP', port: 53 },
-    ],
-  };
   const toApi = api.map(({ cidr, port }) => ({ to: [{ ipBlock: { cidr } }], ports: [{ protocol: 'TCP', port }] }));
   const allowed = (spec.network?.allow ?? []).map(({ cidr, ports }) => ({
     to: [{ ipBlock: { cidr } }],
     ...(ports?.length ? { ports: ports.map((port) => ({ protocol: 'TCP', port })) } : {}),
   }));
-  return [dns, ...toApi, ...(spec.network?.internet === false ? [] : [{ to: internet(excluded) }]), ...allowed];
+  return [DNS_EGRESS, ...toApi, ...(spec.network?.internet === false ? [] : [{ to: internet(excluded) }]), ...allowed];
 }
 
 function internet(excluded: readonly string[]): Json[] {

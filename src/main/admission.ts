@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { ADMISSION_SERVICE } from '../areas/tenancy/admission/webhook-rules.ts';
 import { kubernetesWebhooks } from '../areas/tenancy/admission/webhooks.ts';
 import { openTenancy, startTenancyAdmission } from '../areas/tenancy/start-tenancy.ts';
 import { ensureReservationObjects } from '../areas/tenancy/quota/reservations.ts';
@@ -8,6 +7,7 @@ import { aborted, longLivedController } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, type LogLevel } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
+import { ADMISSION_SERVICE } from '../runtime/admission/webhook-rules.ts';
 import { startWebhookServer } from '../runtime/admission/webhook-server.ts';
 import { AdmissionCertificate } from './admission-certificate.ts';
 import { builtDefinitions, installObjects } from './areas.ts';

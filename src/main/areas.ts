@@ -3,12 +3,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
-import { pluginWebhook } from '../areas/plugins/admission/plugin-webhook.ts';
+import { PLUGIN_RULES, PLUGIN_WEBHOOKS } from '../areas/plugins/admission/plugin-rules.ts';
 import { pluginsRights } from '../areas/plugins/plugins-rights.ts';
 import { builtInRuntimes } from '../areas/runs/built-in-runtimes.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
 import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
-import { webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
 import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import { RuntimeKind } from '../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Client } from '../client/client.ts';
@@ -27,6 +26,7 @@ import { isConditionTrue } from '../kube/conditions.ts';
 import type { Kind } from '../kube/kind.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isStatusError } from '../kube/status.ts';
+import { webhookConfigurations } from '../runtime/admission/webhook-rules.ts';
 
 /** What made a definition, so that a start with the same ones writes nothing. */
 const HASH_ANNOTATION = 'tenantry.dev/definition-hash';
@@ -56,7 +56,7 @@ export async function installAreas(client: Client, definitions: KubeObject[]): P
     definitions.filter(({ spec }) => (spec?.group === RuntimeKind.group) === isOfRuns),
   );
   const rights = [...runsRights(), ...runtimeAccessPolicy(), ...tenancyRights(), ...pluginsRights()];
-  const rules = [pluginWebhook(), ...webhookConfigurations('tenantry-kinds', KIND_RULES)];
+  const rules = [...webhookConfigurations(PLUGIN_WEBHOOKS, PLUGIN_RULES), ...webhookConfigurations('tenantry-kinds', KIND_RULES)];
   // All at once: what is written together shares a commit.
   await Promise.all([installRuns(client, ofRuns), installObjects(client, [...others, ...rights, ...rules])]);
 }

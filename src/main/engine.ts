@@ -103,7 +103,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       store,
       auditPath,
       keyFolder: join(data, 'pki'),
-      inProcess: (service) => tenancy?.reviewHandler(service) ?? pluginAdmission?.reviewHandler(service),
+      inProcess: (service) => pluginAdmission?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
       ownDefinitions: () => ownDefinitions,
     });

@@ -1,9 +1,10 @@
-import { PLUGIN_ADMISSION_SERVICE, PLUGIN_PODS_PATH } from '../areas/plugins/admission/plugin-webhook.ts';
+import { PLUGIN_PODS_RULE } from '../areas/plugins/admission/plugin-rules.ts';
 import { PLUGINS_USER } from '../areas/plugins/plugins-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import type { Log } from '../lib/log.ts';
 import { answerReview, type AdmissionHandler } from '../runtime/admission/review.ts';
+import { ADMISSION_SERVICE } from '../runtime/admission/webhook-rules.ts';
 
 type ClientAs = (user: { name: string; groups: string[] }) => Client;
 
@@ -26,8 +27,7 @@ export class PluginAdmission {
 
   /** The function behind the service that the webhook is registered with. */
   reviewHandler({ namespace, name, path }: ServiceReference): ReviewHandler | undefined {
-    const service = PLUGIN_ADMISSION_SERVICE;
-    if (namespace !== service.namespace || name !== service.name || path !== PLUGIN_PODS_PATH) return undefined;
+    if (namespace !== ADMISSION_SERVICE.namespace || name !== ADMISSION_SERVICE.name || path !== PLUGIN_PODS_RULE.path) return undefined;
     return async (review, signal) => answerReview(await this.#opened(), review, signal) as Promise<never>;
   }
 

@@ -1,5 +1,5 @@
 import type { RunningTenancy } from '../areas/tenancy/start-tenancy.ts';
-import { ADMISSION_SERVICE, TREE_WEBHOOKS, webhookConfigurations } from '../areas/tenancy/admission/webhook-rules.ts';
+import { TREE_WEBHOOKS } from '../areas/tenancy/admission/kind-rules.ts';
 import { TENANCY_USER } from '../areas/tenancy/tenancy-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
@@ -9,6 +9,7 @@ import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
 import { answerReview, type AdmissionHandler } from '../runtime/admission/review.ts';
+import { ADMISSION_SERVICE, webhookConfigurations } from '../runtime/admission/webhook-rules.ts';
 
 type ClientAs = (user: { name: string; groups: string[] }) => Client;
 

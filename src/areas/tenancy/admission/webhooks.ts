@@ -11,7 +11,7 @@ import {
   NAMESPACE_SUBRESOURCE_RULE,
   PLATFORM_NAMESPACE_RULE,
 } from './hierarchy/hierarchy-rules.ts';
-import { KIND_RULES } from './kind-rules.ts';
+import { KIND_RULES, TREE_WEBHOOKS } from './kind-rules.ts';
 import { movedOverwrites } from './hierarchy/moved-overwrites.ts';
 import { namespaceHandler } from './hierarchy/namespace-handler.ts';
 import { namespaceLabelHandler } from './hierarchy/namespace-label-handler.ts';
@@ -32,7 +32,7 @@ import {
   PLACEMENT_RULE,
   WORKLOAD_RULE,
 } from './tenant/tenant-rules.ts';
-import { TREE_WEBHOOKS, webhookConfigurations, type WebhookAddress, type WebhookRule } from './webhook-rules.ts';
+import { webhookConfigurations, type WebhookAddress, type WebhookRule } from '../../../runtime/admission/webhook-rules.ts';
 
 /** The rules on everything else, registered once there is a tree to keep them for. */
 export const TREE_RULES: readonly WebhookRule[] = [

@@ -2,7 +2,7 @@ import { ValidatingWebhookConfiguration } from '../../../client/kinds.ts';
 import { deepEqual } from '../../../kube/json-value.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import { objectRules, OBJECTS_RULE } from '../admission/objects/objects-rules.ts';
-import { TREE_WEBHOOKS } from '../admission/webhook-rules.ts';
+import { TREE_WEBHOOKS } from '../admission/kind-rules.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
 import type { ConfiguredType } from './model/configured-types.ts';
 import { propagates } from './model/goes-to.ts';

@@ -1,4 +1,4 @@
-import type { WebhookRule } from '../webhook-rules.ts';
+import type { WebhookRule } from '../../../../runtime/admission/webhook-rules.ts';
 
 const VERSIONS = ['v1alpha2'];
 const GROUPS = ['hnc.x-k8s.io'];

@@ -1,7 +1,7 @@
 import { INCLUDED_LABEL } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
 import { PROPAGATE_TO_PLATFORM } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import { NOT_OUR_OWN } from '../platform-users.ts';
-import type { WebhookRule } from '../webhook-rules.ts';
+import type { WebhookRule } from '../../../../runtime/admission/webhook-rules.ts';
 
 const WRITES = ['CREATE', 'UPDATE', 'DELETE'];
 const IN_TREES = { matchLabels: { [INCLUDED_LABEL]: 'true' } };

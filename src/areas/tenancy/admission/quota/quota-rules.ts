@@ -1,5 +1,5 @@
 import { INCLUDED_LABEL } from '../../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import type { WebhookRule } from '../webhook-rules.ts';
+import type { WebhookRule } from '../../../../runtime/admission/webhook-rules.ts';
 
 export const HIERARCHICAL_QUOTA_RULE: WebhookRule = {
   name: 'hrq.hnc.x-k8s.io',

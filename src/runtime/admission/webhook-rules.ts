@@ -1,10 +1,7 @@
-import type { KubeObject } from '../../../kube/object.ts';
+import type { KubeObject } from '../../kube/object.ts';
 
-/** Where the webhooks are registered to live. On the embedded engine it is a name for functions of the same process. */
+/** Where the product's webhooks are registered to live. On the embedded engine it is a name for functions of the same process. */
 export const ADMISSION_SERVICE = { namespace: 'tenantry-system', name: 'tenantry-admission' };
-
-/** The configurations that hold TREE_RULES. */
-export const TREE_WEBHOOKS = 'tenantry-tree';
 
 /** One rule of admission: what it looks at. What it decides is its handler, found by its path. */
 export interface WebhookRule {

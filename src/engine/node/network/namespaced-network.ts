@@ -5,7 +5,7 @@ import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import type { PodReference } from '../pod-reference.ts';
 import { AddressFile } from './addresses/address-file.ts';
 import { AddressPool } from './addresses/address-pool.ts';
-import { addressAt, ipv4Range } from './addresses/ipv4-range.ts';
+import { addressAt, ipv4Range } from '../../../kube/ipv4-range.ts';
 import { CommandShell } from './kernel/command-shell.ts';
 import { namespacePath } from './kernel/namespaces.ts';
 import { dialFirst } from './kernel/dial-first.ts';

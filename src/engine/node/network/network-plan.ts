@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { addressAt, chooseRange, ipv4Range, POD_RANGES } from './addresses/ipv4-range.ts';
+import { addressAt, ipv4Range } from '../../../kube/ipv4-range.ts';
+import { chooseRange, POD_RANGES } from './addresses/pod-ranges.ts';
 import { namespacePath } from './kernel/namespaces.ts';
 import { machineRoutes, uplinkName, type RouterPlan } from './links/router.ts';
 import type { NetworkOptions } from './network-options.ts';

@@ -6,7 +6,7 @@ import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import type { PodReference } from '../pod-reference.ts';
 import { AddressFile } from './addresses/address-file.ts';
 import { AddressPool } from './addresses/address-pool.ts';
-import { ipv4Range, toText } from './addresses/ipv4-range.ts';
+import { ipv4Range, toText } from '../../../kube/ipv4-range.ts';
 import { dialFirst } from './kernel/dial-first.ts';
 import { DEFAULT_NODE_PORT_ADDRESS, type NetworkOptions } from './network-options.ts';
 import type { PodAttachment, PodNetwork } from './pod-network.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AddressPool } from './address-pool.ts';
-import { addressAt, chooseRange, ipv4Range, POD_RANGES } from './ipv4-range.ts';
+import { ipv4Range } from '../../../../kube/ipv4-range.ts';
+import { chooseRange, POD_RANGES } from './pod-ranges.ts';
 
 const range = ipv4Range('10.9.0.0/30');
 
@@ -47,11 +48,5 @@ describe('ranges of addresses', () => {
     expect(chooseRange(POD_RANGES, ['10.244.3.0/24', '10.245.0.0/16'])).toBe('10.246.0.0/16');
     expect(chooseRange(POD_RANGES, ['10.0.0.0/8'])).toBe('172.24.0.0/16');
     expect(() => chooseRange(POD_RANGES, ['10.0.0.0/8', '172.16.0.0/12'])).toThrow('Cannot choose addresses for Pods');
-  });
-
-  it('know their addresses', () => {
-    expect(addressAt(ipv4Range('10.96.0.0/12'), 10)).toBe('10.96.0.10');
-    expect(addressAt(ipv4Range('255.255.255.0/24'), 255)).toBe('255.255.255.255');
-    expect(() => ipv4Range('fd00::/64')).toThrow('not an IPv4 CIDR');
   });
 });

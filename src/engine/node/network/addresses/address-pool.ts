@@ -1,4 +1,4 @@
-import { contains, toNumber, toText, type Ipv4Range } from './ipv4-range.ts';
+import { contains, toNumber, toText, type Ipv4Range } from '../../../../kube/ipv4-range.ts';
 
 export interface AddressPoolState {
   /** Pod uid to address. */

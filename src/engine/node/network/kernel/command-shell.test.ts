@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CommandShell } from './command-shell.ts';
-import { CommandError } from './commands.ts';
+import { CommandError } from '../../../../lib/run-command.ts';
 
 /** Without root, the only namespace that can be entered is none: the shell runs where we are. */
 const make = (): CommandShell => new CommandShell(undefined);

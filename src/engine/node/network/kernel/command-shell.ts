@@ -1,6 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { CommandError, ENVIRONMENT, runCommand } from './commands.ts';
+import { CommandError, ENVIRONMENT } from '../../../../lib/run-command.ts';
+import { runCommand } from './commands.ts';
 import { inNamespace } from './namespaces.ts';
 
 interface Waiting {

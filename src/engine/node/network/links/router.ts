@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import type { Log } from '../../../../lib/log.ts';
-import { ipv4Range, overlap } from '../addresses/ipv4-range.ts';
+import { ipv4Range, overlap } from '../../../../kube/ipv4-range.ts';
 import { runCommand, runIpBatch, runNft } from '../kernel/commands.ts';
 import { inNamespace, NAMESPACE_FOLDER, namespacePath } from '../kernel/namespaces.ts';
 import { UPLINK } from '../ruleset/router-table.ts';

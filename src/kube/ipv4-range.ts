@@ -1,4 +1,4 @@
-import { parseCidr } from '../../../../kube/ip.ts';
+import { parseCidr } from './ip.ts';
 
 /** A range of IPv4 addresses as numbers. */
 export interface Ipv4Range {
@@ -35,20 +35,4 @@ export function toNumber(address: string): number {
 
 export function toText(value: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
-}
-
-/** Ranges for Pods, in the order of preference. */
-export const POD_RANGES: readonly string[] = [
-  ...Array.from({ length: 11 }, (_, i) => `10.${244 + i}.0.0/16`),
-  ...Array.from({ length: 8 }, (_, i) => `172.${24 + i}.0.0/16`),
-];
-
-/** The first range that nothing on the machine uses. */
-export function chooseRange(candidates: readonly string[], taken: readonly string[]): string {
-  const used = taken.map(ipv4Range);
-  const free = candidates.find((candidate) => !used.some((range) => overlap(range, ipv4Range(candidate))));
-  if (free === undefined) {
-    throw new Error(`Cannot choose addresses for Pods: all of ${candidates.join(', ')} are in use; name a free range with podCidr`);
-  }
-  return free;
 }

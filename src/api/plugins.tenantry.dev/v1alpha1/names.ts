@@ -1,3 +1,7 @@
+/** What plugins and publishers may be called: parts of namespaces, paths, roles and topics, so nothing that means something there. */
+export const PLUGIN_NAME = '^[a-z]([a-z0-9]|-[a-z0-9])*$';
+export const PUBLISHER_NAME = '^[a-z]([-a-z0-9]*[a-z0-9])?$';
+
 /** On the namespace of a plugin and on everything in it. The tenant is `tenantry.dev/tenant`, which the tree writes. */
 export const PLUGIN_LABEL = 'plugins.tenantry.dev/plugin';
 export const PUBLISHER_LABEL = 'plugins.tenantry.dev/publisher';
@@ -10,6 +14,15 @@ export const INSTALLATION_FINALIZER = 'plugins.tenantry.dev/installation';
 
 /** On a PluginVersion: a value that is not yet in `status.observedRecheck` has the registry asked at once. */
 export const RECHECK_ANNOTATION = 'plugins.tenantry.dev/recheck';
+
+/** On a PluginInstallation: a value that is not yet in `status.observedRetry` has a version tried again that was taken back. */
+export const RETRY_ANNOTATION = 'plugins.tenantry.dev/retry';
+/** On the Pods of a plugin: which Deployment, and so which version, they are of. */
+export const WORKLOAD_LABEL = 'plugins.tenantry.dev/workload';
+/** On ConfigMaps of the platform's namespace: what one gateway tells about versions that take over from each other. */
+export const GATEWAY_REPORT_LABEL = 'plugins.tenantry.dev/gateway-report';
+/** There: the Service by which plugins reach the gateway, and a ConfigMap with its `url` for users. */
+export const GATEWAY_NAME = 'plugin-gateway';
 
 /** Where the platform's own settings, keys and secrets are. */
 export const PLATFORM_NAMESPACE = 'tenantry-system';

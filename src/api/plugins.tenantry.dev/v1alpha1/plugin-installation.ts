@@ -1,12 +1,25 @@
 import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
-import { boolean, conditions, integer, list, object, oneOf, text, time } from '../../schema-source.ts';
+import { boolean, conditions, integer, list, object, oneOf, rules, text, time } from '../../schema-source.ts';
 import { GROUP, VERSION } from './group.ts';
+import { PLUGIN_NAME, PUBLISHER_NAME } from './names.ts';
 import { INSTALLATION_STATES } from './states.ts';
 
 /** A version that was at work and healthy: where a rollback may lead. */
 const revision = object(
   { version: text(), image: text(), since: time() },
   { until: time(), migrations: integer(), isKnownGood: boolean(), reason: text() },
+);
+
+/** What the gateway does for the plugin. Which share of the requests goes to which version; `revision` counts the changes of that. */
+const gateway = object(
+  {},
+  {
+    revision: integer({ format: 'int64' }),
+    routes: list(object({ version: text(), workload: text(), weight: integer({ minimum: 0, maximum: 100 }) }, {}), { maxItems: 10 }),
+    requestRate: object({}, { perTenant: text(), perUser: text() }),
+    llmTokensPerDay: integer({ format: 'int64' }),
+    permissions: list(text(), { maxItems: 100 }),
+  },
 );
 
 export const pluginInstallationDefinition = {
@@ -18,7 +31,7 @@ export const pluginInstallationDefinition = {
   scope: 'Namespaced',
   description: 'A plugin in a tenant: an object of the tenant’s root namespace. What it runs in is a namespace of the platform.',
   spec: object(
-    { publisher: text({ minLength: 1, maxLength: 40 }), plugin: text({ minLength: 1, maxLength: 63 }) },
+    { publisher: text({ pattern: PUBLISHER_NAME, maxLength: 40 }), plugin: text({ pattern: PLUGIN_NAME, maxLength: 63 }) },
     {
       /** The wanted version; absent: the newest that the tenant's PluginPolicy allows. */
       version: text({ maxLength: 64 }),
@@ -29,6 +42,11 @@ export const pluginInstallationDefinition = {
       /** Set by `rollback`: the version to go back to, and a number that makes each request a new one. */
       rollback: object({ request: integer({ format: 'int64' }) }, { to: text({ maxLength: 64 }) }),
     },
+    // Namespace, secrets, roles and subject are named after them: another plugin is another installation.
+    rules({
+      rule: 'self.publisher == oldSelf.publisher && self.plugin == oldSelf.plugin',
+      message: 'the plugin of an installation never changes; uninstall it, and install the other',
+    }),
   ),
   status: object(
     {},
@@ -42,7 +60,13 @@ export const pluginInstallationDefinition = {
       image: text(),
       /** What users of the original look for: `Running`, `ImagePullBackOff`. */
       imageStatus: text(),
-      target: object({}, { version: text(), step: integer(), weight: integer(), since: time() }),
+      /** What it aims at; `step` and `stepSince`: how far the requests have moved to it, and since when. */
+      target: object({}, { version: text(), step: integer(), weight: integer(), since: time(), stepSince: time() }),
+      gateway,
+      /** The version that was taken back by itself, and why; it is not tried again before somebody asks. */
+      rejected: object({ version: text(), reason: text(), message: text(), at: time() }, {}),
+      /** The last request to try it again that was heard. */
+      observedRetry: text(),
       history: list(revision, { maxItems: 20 }),
       observedRollback: integer({ format: 'int64' }),
       observedGeneration: integer({ format: 'int64' }),

@@ -17,6 +17,8 @@ export const pluginPolicyDefinition = {
       plugins: list(text({ maxLength: 63 }), { maxItems: 100 }),
       /** For canary: the share of requests that meets the new version first. */
       canaryPercent: integer({ minimum: 1, maximum: 99, default: 10 }),
+      /** For canary: how long it stays at that share before it gets more. */
+      canaryPauseSeconds: integer({ minimum: 0, maximum: 86_400, default: 300 }),
     },
   ),
   status: object({}, { observedGeneration: integer({ format: 'int64' }), conditions: conditions() }),

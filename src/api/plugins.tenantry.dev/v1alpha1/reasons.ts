@@ -11,6 +11,8 @@ export const InstallationCondition = {
   EventsReady: 'EventsReady',
   WorkloadDeployed: 'WorkloadDeployed',
   ProbesPassed: 'ProbesPassed',
+  /** All requests go to the wanted version, and no other is left. */
+  TrafficShifted: 'TrafficShifted',
   /** Not a step: whether the gateway knows the tools of the plugin. */
   ToolsRegistered: 'ToolsRegistered',
   /** While it is uninstalled. */
@@ -39,6 +41,14 @@ export const InstallationReason = {
   GatewayUnavailable: 'GatewayUnavailable',
   RollingOut: 'RollingOut',
   NotStarting: 'NotStarting',
+  AdmissionDenied: 'AdmissionDenied',
+  CrashLooping: 'CrashLooping',
+  NotReady: 'NotReady',
+  ErrorRateExceeded: 'ErrorRateExceeded',
+  LatencyExceeded: 'LatencyExceeded',
+  ShiftingTraffic: 'ShiftingTraffic',
+  Draining: 'Draining',
+  TakingBack: 'TakingBack',
   Suspended: 'Suspended',
   Retained: 'Retained',
   Deleting: 'Deleting',

@@ -1,19 +1,24 @@
-// Bundles every composition root in src/main into dist/, with shared chunks so that rarely used parts load only when needed.
+// Bundles every program in src/main into dist/, with shared chunks so that rarely used parts load only when needed.
 import { build } from 'esbuild';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 
 rmSync('dist', { recursive: true, force: true });
-const entryPoints = readdirSync('src/main')
-  .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
-  .map((file) => `src/main/${file}`);
+// A program is what nothing else imports: the rest of src/main becomes part of the programs, in as few files as they can share.
+const files = readdirSync('src/main').filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+const imported = new Set(
+  files.flatMap((file) => [...readFileSync(`src/main/${file}`, 'utf8').matchAll(/'\.\/([\w-]+\.ts)'/g)].map(([, name]) => name)),
+);
+const entryPoints = files.filter((file) => !imported.has(file)).map((file) => `src/main/${file}`);
 await build({
   entryPoints,
   outdir: 'dist',
   bundle: true,
   splitting: true,
+  // Names stay: they are what stack traces show.
   minifySyntax: true,
+  minifyWhitespace: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',

@@ -1,23 +1,25 @@
 import { isIP } from 'node:net';
-import { kubernetesWebhooks } from '../areas/tenancy/admission/webhooks.ts';
-import { openTenancy, startTenancyAdmission } from '../areas/tenancy/start-tenancy.ts';
-import { ensureReservationObjects } from '../areas/tenancy/quota/reservations.ts';
 import { admissionRights } from '../areas/tenancy/tenancy-rights.ts';
+import type { KubeObject } from '../kube/object.ts';
 import { aborted, longLivedController } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, type LogLevel } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
-import { ADMISSION_SERVICE } from '../runtime/admission/webhook-rules.ts';
+import { ADMISSION_SERVICE, type WebhookAddress } from '../runtime/admission/webhook-rules.ts';
+import type { AdmissionHandler } from '../runtime/admission/review.ts';
 import { startWebhookServer } from '../runtime/admission/webhook-server.ts';
+import { ADMISSION_AREAS, type AdmissionArea } from './admission-areas.ts';
 import { AdmissionCertificate } from './admission-certificate.ts';
 import { builtDefinitions, installObjects } from './areas.ts';
-import { addressOf, connectAs, listenAddress, reach, serveHealth, type State } from './on-kubernetes.ts';
+import { addressOf, areasOf, connectAs, listenAddress, reach, serveHealth, type State } from './on-kubernetes.ts';
 import { productVersion } from './product-version.ts';
 
 export interface AdmissionOptions {
   kubeconfig?: string;
   context?: string;
   namespace?: string;
+  /** Names with commas between them; absent: all. */
+  area?: string;
   install: boolean;
   listen: string;
   /** Where the API server reaches it, when not by the Service. */
@@ -27,14 +29,14 @@ export interface AdmissionOptions {
   logFormat: 'pretty' | 'json';
 }
 
-const GROUPS = ['tenantry.dev', 'hnc.x-k8s.io'];
-
 /**
- * `tenantry admission`: answers the API server of a user's Kubernetes for tenants. Apart from the controllers, so that it goes on while
+ * `tenantry admission`: answers the API server of a user's Kubernetes for areas. Apart from the controllers, so that it goes on while
  * they restart; run two or more of it.
  */
 export async function admission(options: AdmissionOptions): Promise<void> {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
+  const names = areasOf(options.area, Object.keys(ADMISSION_AREAS));
+  const areas = names.map((name) => ADMISSION_AREAS[name]);
   const { client, clientAs, namespace, server } = await connectAs('tenantry-admission', ADMISSION_SERVICE.namespace, options);
   const metrics = new MetricsRegistry();
   const states = new Map<string, State>([['admission', 'starting']]);
@@ -47,11 +49,10 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     if (options.install) {
       await installObjects(
         client,
-        builtDefinitions().filter(({ spec }) => GROUPS.includes(spec?.group)),
+        builtDefinitions().filter(({ spec }) => areas.some(({ groups }) => groups.includes(spec?.group))),
       );
       await installObjects(client, admissionRights(namespace));
     }
-    await ensureReservationObjects(client);
     const certificate = new AdmissionCertificate(
       client,
       realClock,
@@ -59,17 +60,16 @@ export async function admission(options: AdmissionOptions): Promise<void> {
       hostsOf(namespace, options.url),
     );
     const own = await clientAs({ namespace, name: 'tenantry-admission' });
-    const environment = await openTenancy({ client: own, clock: realClock, log, metrics });
     const { host, port } = listenAddress(options.listen, 9443);
-    const handlers = await startTenancyAdmission(environment);
+    const opened = await Promise.all(areas.map((area) => area.open({ client: own, clock: realClock, log, metrics })));
     let registered: string | undefined;
     const register = async (authority: string) => {
       if (authority === registered) return;
-      await installObjects(client, kubernetesWebhooks({ authority, url: options.url }));
+      await installObjects(client, await webhooksOf(areas, { authority, url: options.url }));
       registered = authority;
     };
     const webhooks = await startWebhookServer({
-      handlers,
+      handlers: Object.assign({}, ...opened.map(({ handlers }) => handlers)) as Record<string, AdmissionHandler>,
       async certificate() {
         const pair = await certificate.read();
         // A new authority (the Secret was lost) is told to the API server before the first certificate of it is served.
@@ -84,17 +84,21 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     await register((await certificate.read()).authority);
     states.set('admission', 'leading');
     process.stdout.write(
-      `Tenantry ${productVersion()} answers for tenants on Kubernetes ${version} at ${server}, port ${webhooks.port}; ${addressOf(health)}\n`,
+      `Tenantry ${productVersion()} answers for ${names.join(', ')} on Kubernetes ${version} at ${server}, port ${webhooks.port}; ${addressOf(health)}\n`,
     );
     await aborted(stop.signal);
     states.set('admission', 'stopping');
     await webhooks.stop();
-    await environment.stop();
+    await Promise.all(opened.map((area) => area.stop()));
   } finally {
     health.closeAllConnections();
     health.close();
     await client.close();
   }
+}
+
+async function webhooksOf(areas: AdmissionArea[], address: WebhookAddress): Promise<KubeObject[]> {
+  return (await Promise.all(areas.map((area) => area.webhooks(address)))).flat();
 }
 
 /** The names that the API server may know it by. */

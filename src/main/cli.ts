@@ -163,6 +163,7 @@ function addControllerCommand(program: Command): void {
     .option('--bind-address <host:port>', 'where /metrics, /healthz and /readyz are; :8082 for all addresses', '127.0.0.1:8082')
     .option('--runtimed-image <image>', 'the sidecar of Runtime Pods', image('runtimed'))
     .option('--maintainer-image <image>', 'the program that cleans up artifact stores', image('runtime-maintainer'))
+    .option('--registries <file>', 'how to reach the registries of plugins, where HTTPS without a credential is not it')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
     .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('json'))
     .addHelpText(
@@ -185,10 +186,11 @@ Examples:
 function addAdmissionCommand(program: Command): void {
   program
     .command('admission')
-    .description('answer the API server of your Kubernetes for tenants, and keep running until Ctrl-C')
+    .description('answer the API server of your Kubernetes for tenants and plugins, and keep running until Ctrl-C')
     .option('--kubeconfig <file>', 'the cluster; `in-cluster` is the one this is a Pod of (default: as kubectl finds it, else in-cluster)')
     .option('--context <name>', 'context of the kubeconfig')
     .option('--namespace <name>', 'where its certificate is kept (default: that of the Pod, else tenantry-system)')
+    .option('--area <names>', 'what to answer for, with commas between them (default: all)')
     .option('--no-install', 'leave definitions and rights alone: the controller installs them')
     .option('--listen <host:port>', 'where it answers; :9443 for all addresses', '127.0.0.1:9443')
     .option('--url <url>', 'where the API server finds it, when not by the Service tenantry-admission')
@@ -198,9 +200,9 @@ function addAdmissionCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-It keeps tenants inside their trees, their Pods on their nodes and their quotas in bounds. Run two or more of it beside
-\`tenantry controller --area tenancy\`: it goes on while controllers restart, and while none answers, nothing of tenants
-is admitted.
+It keeps tenants inside their trees, their Pods on their nodes and their quotas in bounds, and images that nobody verified
+out of the namespaces of plugins. Run two or more of it beside \`tenantry controller\`: it goes on while controllers
+restart, and while none answers, nothing of tenants is admitted.
 
 Example:
   $ tenantry admission --kubeconfig in-cluster --listen :9443 --bind-address :8083`,

@@ -1,5 +1,7 @@
+import { hostname } from 'node:os';
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
+import { pluginsRights } from '../areas/plugins/plugins-rights.ts';
 import { admissionRights, tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import type { ClientAs } from './on-kubernetes.ts';
 import type { Client } from '../client/client.ts';
@@ -17,6 +19,8 @@ export interface AreaEnvironment {
   log: Log;
   metrics: MetricsRegistry;
   images: { runtimed: string; maintainer: string };
+  /** The registries file; absent: every registry is reached by HTTPS and without a credential. */
+  registries?: string;
 }
 
 /** A part of the product that can be run on a user's Kubernetes. */
@@ -43,6 +47,11 @@ export const CONTROLLER_AREAS: Record<string, ControllerArea> = {
       ...leaseRights('tenancy', namespace, 'tenantry-system'),
     ],
     start: startTenancyArea,
+  },
+  plugins: {
+    groups: ['plugins.tenantry.dev'],
+    objects: (namespace) => [...pluginsRights(), ...leaseRights('plugins', namespace, 'tenantry-system')],
+    start: startPluginsArea,
   },
 };
 
@@ -85,4 +94,13 @@ async function startTenancyArea({ clientAs, clock, log, metrics }: AreaEnvironme
       await environment.stop();
     },
   };
+}
+
+async function startPluginsArea({ clientAs, clock, log, metrics, registries }: AreaEnvironment): Promise<{ stop(): Promise<void> }> {
+  const [{ startPlugins }, { pluginRegistry }, client] = await Promise.all([
+    import('../areas/plugins/start-plugins.ts'),
+    import('./plugin-registry.ts'),
+    clientAs({ namespace: 'tenantry-system', name: 'tenantry-plugins' }),
+  ]);
+  return startPlugins({ client, clock, log, metrics, registry: await pluginRegistry(registries), instance: hostname() });
 }

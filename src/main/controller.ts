@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Client } from '../client/client.ts';
 import type { KubeObject } from '../kube/object.ts';
@@ -9,7 +10,7 @@ import { MetricsRegistry } from '../lib/metrics.ts';
 import { runAsLeader } from '../runtime/leader-election.ts';
 import { builtDefinitions, installObjects } from './areas.ts';
 import { CONTROLLER_AREAS, leaseOf, type AreaEnvironment } from './controller-areas.ts';
-import { addressOf, connectAs, reach, serveHealth, type State } from './on-kubernetes.ts';
+import { addressOf, areasOf, connectAs, reach, serveHealth, type State } from './on-kubernetes.ts';
 import { productVersion } from './product-version.ts';
 
 export interface ControllerOptions {
@@ -23,6 +24,8 @@ export interface ControllerOptions {
   bindAddress: string;
   runtimedImage: string;
   maintainerImage: string;
+  /** The registries file, for what the controllers themselves read from registries. */
+  registries?: string;
   logLevel: LogLevel;
   logFormat: 'pretty' | 'json';
 }
@@ -33,7 +36,10 @@ const AGAIN_MS = 5000;
 /** `tenantry controller`: runs areas on a user's Kubernetes until it is told to stop. */
 export async function controller(options: ControllerOptions): Promise<void> {
   const log = createLog({ level: options.logLevel, format: options.logFormat });
-  const areas = areasOf(options.area);
+  if (options.registries !== undefined && !existsSync(options.registries)) {
+    throw new Error(`Cannot read the registries file "${options.registries}": there is none; check the path`);
+  }
+  const areas = areasOf(options.area, Object.keys(CONTROLLER_AREAS));
   const { client, clientAs, namespace, server } = await connectAs('tenantry-controller', 'kube-system', options);
   const metrics = new MetricsRegistry();
   const states = new Map<string, State>(areas.map((area) => [area, 'starting']));
@@ -42,7 +48,7 @@ export async function controller(options: ControllerOptions): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => (stop.signal.aborted ? process.exit(1) : stop.abort()));
   const listener = await serveHealth(options.bindAddress, metrics, states);
   const images = { runtimed: options.runtimedImage, maintainer: options.maintainerImage };
-  const environment = { client, clientAs, clock: realClock, log, metrics, images };
+  const environment = { client, clientAs, clock: realClock, log, metrics, images, registries: options.registries };
   try {
     const version = await reach(client, server);
     process.stdout.write(
@@ -54,14 +60,6 @@ export async function controller(options: ControllerOptions): Promise<void> {
     listener.close();
     await client.close();
   }
-}
-
-function areasOf(text: string | undefined): string[] {
-  const known = Object.keys(CONTROLLER_AREAS);
-  const named = text === undefined ? known : [...new Set(text.split(',').map((name) => name.trim()))];
-  const unknown = named.find((name) => !known.includes(name));
-  if (unknown === undefined) return named;
-  throw new Error(`Cannot run area "${unknown}": there is none of that name; the areas are ${known.join(', ')}`);
 }
 
 /** Leads, loses, stands again, until the signal fires. */

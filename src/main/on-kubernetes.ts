@@ -44,6 +44,14 @@ export async function connectAs(program: string, home: string, { kubeconfig, con
   return { client, clientAs, namespace: namespace ?? home, server: chosen.cluster.server! };
 }
 
+/** What `--area` names of those that are known; absent: all. */
+export function areasOf(text: string | undefined, known: string[]): string[] {
+  const named = text === undefined ? known : [...new Set(text.split(',').map((name) => name.trim()))];
+  const unknown = named.find((name) => !known.includes(name));
+  if (unknown === undefined) return named;
+  throw new Error(`Cannot run area "${unknown}": there is none of that name; the areas are ${known.join(', ')}`);
+}
+
 /** Says at once when the cluster cannot be reached or does not know us. */
 export async function reach(client: Client, server: string): Promise<string> {
   try {

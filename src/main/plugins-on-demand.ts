@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { PLUGINS_USER } from '../areas/plugins/plugins-rights.ts';
-import type { ImageRegistry } from '../areas/plugins/verification/image-evidence.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
@@ -10,23 +9,16 @@ export function pluginsOnDemand(clientAs: (user: { name: string; groups: string[
   return {
     resources: ['publishers', 'pluginversions', 'plugininstallations'].map((plural) => `plugins.tenantry.dev/${plural}`),
     async load() {
-      const [{ startPlugins }, registry] = await Promise.all([import('../areas/plugins/start-plugins.ts'), registryOf(data)]);
+      const [{ startPlugins }, { pluginRegistry }, { registriesPath }] = await Promise.all([
+        import('../areas/plugins/start-plugins.ts'),
+        import('./plugin-registry.ts'),
+        import('./node-images.ts'),
+      ]);
+      const registry = await pluginRegistry(registriesPath(data));
       const groups = ['system:serviceaccounts', 'system:serviceaccounts:tenantry-system', 'system:authenticated'];
       const client = clientAs({ name: PLUGINS_USER, groups });
       return ({ clock, log, metrics = new MetricsRegistry() }) =>
         startPlugins({ client, clock, log, metrics, registry, instance: hostname() });
     },
   };
-}
-
-/** Signatures are looked for as the node looks for images: by the same registries file. */
-async function registryOf(data: string): Promise<ImageRegistry> {
-  const [{ imageRegistry }, { proxySettings }, { readRegistries, registriesPath }, { realClock }] = await Promise.all([
-    import('../areas/plugins/verification/image-evidence.ts'),
-    import('../lib/oci/proxy-settings.ts'),
-    import('./node-images.ts'),
-    import('../lib/clock.ts'),
-  ]);
-  const registries = await readRegistries(registriesPath(data));
-  return imageRegistry({ clock: realClock, registries, proxy: proxySettings(process.env) });
 }

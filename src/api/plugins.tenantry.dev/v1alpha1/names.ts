@@ -17,6 +17,8 @@ export const RECHECK_ANNOTATION = 'plugins.tenantry.dev/recheck';
 
 /** On a PluginInstallation: a value that is not yet in `status.observedRetry` has a version tried again that was taken back. */
 export const RETRY_ANNOTATION = 'plugins.tenantry.dev/retry';
+/** On a PluginInstallation: a value that the credentials of its backends were not made for has them replaced. */
+export const ROTATE_ANNOTATION = 'plugins.tenantry.dev/rotate';
 /** On the Pods of a plugin: which Deployment, and so which version, they are of. */
 export const WORKLOAD_LABEL = 'plugins.tenantry.dev/workload';
 /** On ConfigMaps of the platform's namespace: what one gateway tells about versions that take over from each other. */
@@ -46,6 +48,7 @@ export const TARGET_LABEL_PREFIX = 'target.plugins.tenantry.dev/';
 export const TOKEN_FOLDER = '/var/run/secrets/tenantry.dev/identity';
 export const SECRETS_FOLDER = '/var/run/secrets/tenantry.dev/secrets';
 export const DATABASE_FOLDER = '/var/run/secrets/tenantry.dev/database';
+export const EVENTS_FOLDER = '/var/run/secrets/tenantry.dev/events';
 /** Whom the tokens are for. */
 export const TOKEN_AUDIENCE = 'adapstory-plugin-gateway';
 export const TOKEN_ISSUER = 'https://tenantry.dev/plugins';

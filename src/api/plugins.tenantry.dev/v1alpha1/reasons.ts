@@ -15,8 +15,11 @@ export const InstallationCondition = {
   TrafficShifted: 'TrafficShifted',
   /** Not a step: whether the gateway knows the tools of the plugin. */
   ToolsRegistered: 'ToolsRegistered',
+  /** Not a step: whether events wait for the plugin for too long. True is the bad news. */
+  ConsumerLag: 'ConsumerLag',
   /** While it is uninstalled. */
   NamespaceGone: 'NamespaceGone',
+  EventsWithdrawn: 'EventsWithdrawn',
   DataSettled: 'DataSettled',
 } as const;
 
@@ -38,6 +41,8 @@ export const InstallationReason = {
   MigrationRefused: 'MigrationRefused',
   MigrationFailed: 'MigrationFailed',
   EventsUnavailable: 'EventsUnavailable',
+  LagHigh: 'LagHigh',
+  LagNormal: 'LagNormal',
   GatewayUnavailable: 'GatewayUnavailable',
   RollingOut: 'RollingOut',
   NotStarting: 'NotStarting',

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { afterAll, describe } from 'vitest';
 import { createClient, type Client } from '../../src/client/client.ts';
 import { connectContext } from '../../src/client/config/connect.ts';
@@ -6,9 +5,9 @@ import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../src/client/config/kubeconfig.ts';
 import { refusalsSuite } from '../integration/scheduler/refusals.suite.ts';
 import { schedulerSuite } from '../integration/scheduler/scheduler.suite.ts';
-import { binary } from './binaries.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
 import { startControllerManager } from './controller-manager.ts';
+import { startKubeScheduler } from './kube-scheduler.ts';
 
 // The suites of our scheduler on the real one: what they expect is what Kubernetes does and says.
 function onKubernetes(suite: (name: string, connect: () => Promise<{ client: Client }>) => void): void {
@@ -23,16 +22,10 @@ function onKubernetes(suite: (name: string, connect: () => Promise<{ client: Cli
     });
 
     suite('kube-scheduler', async () => {
-      const path = await binary('kube-scheduler');
       plane = await startControlPlane();
       client = createClient(await connectContext(resolveContext(await loadKubeconfig({ path: plane.kubeconfig }))));
       stops.push(await startControllerManager(plane, ['node-lifecycle', 'namespace', 'serviceaccount', 'disruption']));
-      const scheduler = spawn(path, [`--kubeconfig=${plane.kubeconfig}`, '--leader-elect=false', '--secure-port=0'], { stdio: 'ignore' });
-      const exited = new Promise((resolve) => void scheduler.once('exit', resolve));
-      stops.push(() => {
-        scheduler.kill('SIGKILL');
-        return exited;
-      });
+      stops.push(await startKubeScheduler(plane));
       return { client };
     });
   });

@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HierarchicalResourceQuotaKind } from '../../src/api/hnc.x-k8s.io/v1alpha2/hierarchical-resource-quota.ts';
@@ -14,6 +13,7 @@ import { installObjects } from '../../src/main/areas.ts';
 import { ownCustomResourceDefinitions } from '../support/custom-resource-definitions.ts';
 import { startControllerManager } from './controller-manager.ts';
 import { startControlPlane, type ControlPlane } from './control-plane.ts';
+import { ProductProcesses, type ProductProcess } from './product-processes.ts';
 
 const CHILDREN = Array.from({ length: 20 }, (_, index) => `branch-${index}`);
 const LIMIT = 60;
@@ -27,21 +27,15 @@ describe('tenancy as processes beside a real kube-apiserver, admission twice', (
   let endManager: () => Promise<void>;
   let balancer: Server;
   const ports: number[] = [];
-  const processes: { child: ChildProcess; text: string }[] = [];
-
-  function start(...args: string[]): { child: ChildProcess; text: string } {
-    const flags = ['--kubeconfig', plane.kubeconfig, '--bind-address', '127.0.0.1:0'];
-    const child = spawn(process.execPath, ['bin/tenantry', ...args, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const started = { child, text: '' };
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (started.text += chunk.toString()));
-    processes.push(started);
-    return started;
-  }
+  let processes: ProductProcesses;
+  let replicas: ProductProcess[];
+  let controllers: ProductProcess;
 
   const until = (met: () => Promise<boolean> | boolean) => vi.waitUntil(met, { timeout: 60_000, interval: 100 });
 
   beforeAll(async () => {
     plane = await startControlPlane();
+    processes = new ProductProcesses(plane);
     endManager = await startControllerManager(plane, [
       'namespace',
       'garbage-collector',
@@ -59,21 +53,13 @@ describe('tenancy as processes beside a real kube-apiserver, admission twice', (
     });
     await new Promise<void>((resolve) => balancer.listen(0, '127.0.0.1', resolve));
     const url = `https://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
-    const replicas = [0, 1].map(() => start('admission', '--listen', '127.0.0.1:0', '--url', url));
-    await until(() => replicas.every(({ text }) => /port \d+/.test(text)));
-    ports.push(...replicas.map(({ text }) => Number(/port (\d+)/.exec(text)![1])));
-    start('controller', '--area', 'tenancy', '--namespace', 'tenantry-system');
+    replicas = [0, 1].map(() => processes.start('admission', '--area', 'tenancy', '--listen', '127.0.0.1:0', '--url', url));
+    ports.push(...(await Promise.all(replicas.map((replica) => processes.port(replica)))));
+    controllers = processes.start('controller', '--area', 'tenancy', '--namespace', 'tenantry-system');
   });
 
   afterAll(async () => {
-    await Promise.all(
-      processes.map(async ({ child }) => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
-        const ended = new Promise((resolve) => child.once('exit', resolve));
-        child.kill('SIGTERM');
-        await ended;
-      }),
-    );
+    await processes.stop();
     balancer.close();
     await client.close();
     await endManager();
@@ -173,8 +159,7 @@ describe('tenancy as processes beside a real kube-apiserver, admission twice', (
   }, 180_000);
 
   it('goes on while one replica and the controllers are away', async () => {
-    processes[0].child.kill('SIGKILL');
-    processes[2].child.kill('SIGKILL');
+    for (const { child } of [replicas[0], controllers]) child.kill('SIGKILL');
     ports.shift();
     await until(async () => (await tryCreate('branch-1', 'one-too-many')).includes('exceeded'));
   });

@@ -14,6 +14,7 @@ import { readSigningKey, type SigningKey } from '../../../src/lib/cosign/signing
 import { NO_PROXY } from '../../../src/lib/oci/proxy-settings.ts';
 import { imageReference, Repository } from '../../../src/lib/oci/repository.ts';
 import { registriesPath } from '../../../src/main/node-images.ts';
+import type { ApiTarget } from '../../support/api-target.ts';
 import { startTestRegistry, type TestRegistry } from '../../support/oci-registry.ts';
 import { TenantWorld } from '../../conformance/tenancy/tenant-world.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
@@ -57,9 +58,15 @@ export class PluginWorld {
   }
 
   static async start(): Promise<PluginWorld> {
-    const [target, registry] = await Promise.all([startEmbeddedTarget(ownCustomResourceDefinitions), startTestRegistry()]);
+    const target = await startEmbeddedTarget(ownCustomResourceDefinitions);
     mkdirSync(join(target.data, 'node'), { recursive: true });
-    writeFileSync(registriesPath(target.data), `registries:\n  "${registry.host}":\n    insecure: true\n`);
+    return PluginWorld.over(target, registriesPath(target.data));
+  }
+
+  /** On a server that is there; how its registry is reached is written to the file. */
+  static async over(target: ApiTarget, registriesFile: string): Promise<PluginWorld> {
+    const registry = await startTestRegistry();
+    writeFileSync(registriesFile, `registries:\n  "${registry.host}":\n    insecure: true\n`);
     return new PluginWorld(await TenantWorld.over(target), registry);
   }
 

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PluginInstallationKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { PublisherKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/publisher.ts';
+import { Deployment, Namespace, NetworkPolicy, Pod, Secret } from '../../src/client/kinds.ts';
+import type { KubeObject } from '../../src/kube/object.ts';
+import { PluginWorld } from '../integration/plugins/plugin-world.ts';
+import { connectTarget } from '../support/api-target.ts';
+import { startControlPlane } from './control-plane.ts';
+import { startControllerManager } from './controller-manager.ts';
+import { startKubeScheduler } from './kube-scheduler.ts';
+import { ProductProcesses } from './product-processes.ts';
+
+const CONTROLLERS = ['deployment', 'replicaset', 'namespace', 'garbage-collector', 'resourcequota', 'serviceaccount', 'disruption'];
+
+describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_000 }, () => {
+  let world: PluginWorld;
+  let stopKubelet: (() => Promise<void>) | undefined;
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'plugins-on-kubernetes-'));
+    const plane = await startControlPlane();
+    const processes = new ProductProcesses(plane);
+    const ends: (() => Promise<unknown>)[] = [() => plane.stop()];
+    const { url, kubeconfig, ca, adminToken: token } = plane;
+    const target = connectTarget({
+      name: 'kube-apiserver',
+      url,
+      kubeconfig,
+      ca,
+      token,
+      async close() {
+        await processes.stop();
+        for (const end of ends.toReversed()) await end();
+        rmSync(folder, { recursive: true });
+      },
+    });
+    const registries = join(folder, 'registries.yaml');
+    world = await PluginWorld.over(target, registries);
+    await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
+    const own = ['--namespace', 'tenantry-system'];
+    processes.start('controller', '--area', 'tenancy,plugins', '--registries', registries, ...own);
+    await world.tenants.eventually(() => world.tenants.find(() => world.client.resource(PublisherKind).list()));
+    // It looks for new kinds to count only twice a minute.
+    ends.push(await startControllerManager(plane, CONTROLLERS), await startKubeScheduler(plane));
+    const port = 20_000 + (process.pid % 10_000);
+    await processes.port(processes.start('admission', '--listen', `127.0.0.1:${port}`, '--url', `https://127.0.0.1:${port}`, ...own));
+    await world.publisher('acme', 'acme');
+    await world.tenants.tenant('school');
+    await world.tenants.node('worker');
+    stopKubelet = world.tenants.playKubelet(['plugin-school-hello']);
+  }, 120_000);
+  afterAll(async () => {
+    await stopKubelet?.();
+    await world?.stop();
+  }, 60_000);
+
+  it('an installation becomes ACTIVE, in a namespace of the platform, by digest', async () => {
+    const image = await world.version('acme', 'hello', '1.0.0');
+    await world.install('school', 'hello', { version: '1.0.0' });
+    const { status } = await world.phase('school', 'hello', 'ACTIVE');
+    expect(status).toMatchObject({ namespace: 'plugin-school-hello', version: '1.0.0', image });
+    const [deployments, policies] = await Promise.all([
+      world.client.resource<KubeObject>(Deployment, 'plugin-school-hello').list(),
+      world.client.resource<KubeObject>(NetworkPolicy, 'plugin-school-hello').list(),
+    ]);
+    expect(deployments.items.map(({ spec }) => spec.template.spec.containers[0].image)).toEqual([image]);
+    expect(policies.items.length).toBeGreaterThan(0);
+  });
+
+  it('a Pod with an image that nobody verified is refused there, whoever makes it', async () => {
+    const securityContext = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } };
+    const resources = { requests: { cpu: '10m', memory: '16Mi' }, limits: { cpu: '10m', memory: '16Mi' } };
+    const pod = {
+      metadata: { name: 'stranger' },
+      spec: {
+        securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: 'RuntimeDefault' } },
+        containers: [{ name: 'x', image: 'example/x:1', securityContext, resources }],
+      },
+    };
+    await expect(world.client.resource(Pod, 'plugin-school-hello').create(pod)).rejects.toThrow(
+      'admission webhook "pods.plugins.tenantry.dev" denied the request',
+    );
+  });
+
+  it('an uninstall leaves nothing', async () => {
+    await world.client.resource(Secret, 'plugin-school-hello').get('plugin-token');
+    await world.client.resource(PluginInstallationKind, 'school').delete('hello');
+    expect(await world.tenants.eventually(async () => (await world.find('plugin-school-hello')) === undefined)).toBe(true);
+  });
+});

@@ -54,6 +54,8 @@ export interface AssemblyOptions {
   auditPath: string;
   /** Where the files of `pki` are. */
   keyFolder: string;
+  /** Whether who may do everything gets the keys with a backup. */
+  servesBackup?: boolean;
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
   widerQuota?: () => WiderQuota | undefined;
@@ -69,6 +71,7 @@ export function assembleServer({
   store,
   auditPath,
   keyFolder,
+  servesBackup = true,
   inProcess,
   widerQuota,
   ownDefinitions,
@@ -129,7 +132,10 @@ export function assembleServer({
     admission,
     virtual: routes.virtual,
     subresources: new Map([...routes.subresources, ...nodeProxy.handlers()]),
-    paths: new Map<string, PathHandler>([...routes.paths, ['/tenantry/backup', () => backupAnswer(store, keyFolder)]]),
+    paths: new Map<string, PathHandler>([
+      ...routes.paths,
+      ...(servesBackup ? [['/tenantry/backup', () => backupAnswer(store, keyFolder)] as const] : []),
+    ]),
     custom: () => definitions.published(),
     foreign: foreignServers(aggregator, resourceMetrics),
     audit,

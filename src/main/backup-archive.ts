@@ -25,7 +25,8 @@ export function backupAnswer(store: Store, keyFolder: string): ApiResponse {
   };
 }
 
-async function* archive(store: Store, keyFolder: string): AsyncGenerator<Uint8Array> {
+/** The backup, piece by piece. */
+export async function* archive(store: Pick<Store, 'backup'>, keyFolder: string): AsyncGenerator<Uint8Array> {
   const keys: Record<string, string> = {};
   for (const name of await readdir(keyFolder)) keys[name] = (await readFile(join(keyFolder, name))).toString('base64');
   const section = Buffer.from(JSON.stringify(keys));

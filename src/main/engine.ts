@@ -12,7 +12,7 @@ import { Listener } from '../engine/apiserver/http/listener.ts';
 import { compactRegularly } from '../engine/apiserver/registry/compaction.ts';
 import { inProcessHandler } from '../engine/apiserver/in-process.ts';
 import type { ApiServer, ServerFoundation } from '../engine/apiserver/server.ts';
-import { openStore } from '../engine/store/durable-store.ts';
+import { openStore, type DurableStore } from '../engine/store/durable-store.ts';
 import { createSealer } from '../engine/store/sealer.ts';
 import { createClient, type Client } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
@@ -29,6 +29,7 @@ import { pluginsOnDemand } from './plugins-on-demand.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
 import { TenancyOnDemand } from './tenancy-on-demand.ts';
 import { assembleServer, type AssembledServer } from './assemble-server.ts';
+import { archive } from './backup-archive.ts';
 import { kubeconfigPath } from './data-directory.ts';
 import type { NodeSettings, NodeSupervisor } from './node-supervisor.ts';
 
@@ -43,6 +44,10 @@ export interface EngineOptions {
   node?: NodeSettings;
   /** The definitions of the areas' Kinds; absent: the engine is a plain Kubernetes. */
   areas?: () => KubeObject[];
+  /** Somebody else makes and renews the keys, and hands out credentials; absent: they are in the data directory, with a kubeconfig. */
+  keys?: { folder: string; pki: Pki };
+  /** Sees the store before anything is written. */
+  observeStore?: (store: DurableStore) => void;
   /** Where traces go; absent: nowhere. */
   traces?: ExporterSettings;
   log: Log;
@@ -61,6 +66,10 @@ export interface Engine {
   /** The name of its node. */
   node?: string;
   server: ApiServer;
+  /** From now on with these certificates; connections that are open stay so. */
+  replaceCertificates(pki: Pki): void;
+  /** All objects, and the keys. */
+  backup(): AsyncIterable<Uint8Array>;
   stop(): Promise<void>;
 }
 
@@ -69,13 +78,17 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const started = performance.now();
   const { data, log } = options;
   const isNew = !existsSync(join(data, 'store'));
-  const pki = await ensurePki(join(data, 'pki'), { addresses: [options.address, KUBERNETES_SERVICE_ADDRESS], clock: realClock });
+  const keyFolder = options.keys?.folder ?? join(data, 'pki');
+  const pki =
+    options.keys?.pki ??
+    (await ensurePki(keyFolder, { addresses: [options.address, KUBERNETES_SERVICE_ADDRESS], clock: realClock }));
   const store = await openStore(join(data, 'store'), {
     sealing: {
       prefixes: ['core/secrets/'],
       sealer: createSealer(pki.encryptionKeys.map(({ id, key }) => ({ id, secret: key }))),
     },
   });
+  options.observeStore?.(store);
   const closers: (() => Promise<void> | void)[] = [() => store.close(), compactRegularly(store)];
   const stop = async () => {
     const failures: unknown[] = [];
@@ -102,7 +115,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       pki,
       store,
       auditPath,
-      keyFolder: join(data, 'pki'),
+      keyFolder,
+      servesBackup: options.keys === undefined,
       inProcess: (service) => pluginAdmission?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
       ownDefinitions: () => ownDefinitions,
@@ -125,7 +139,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     });
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
     await announce(foundation, options.address, port);
-    writeKubeconfig(data, url, pki);
+    if (options.keys === undefined) writeKubeconfig(data, url, pki);
     aggregator.start();
     resourceMetrics.start();
     closers.push(registerApiServices(foundation, aggregator, log));
@@ -161,6 +175,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       objects,
       portTaken,
       server,
+      replaceCertificates(renewed) {
+        Object.assign(pki, renewed);
+        listener.replaceCertificate(pki.serving.certificatePem, pki.serving.keyPem);
+      },
+      backup: () => archive(store, keyFolder),
       stop,
     };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { FORMAT_FILE, writeFormat } from './directory/format.ts';
 import { acquireLock, LOCK_FILE } from './directory/lock.ts';
-import { type ProcessTable, processTable } from './directory/process-table.ts';
+import { type ProcessTable, processTable } from '../../lib/process-table.ts';
 import { type FileSystem, removeIfThere } from './files/file-system.ts';
 import { nodeFileSystem } from './files/node-file-system.ts';
 import { BlockReader, readBlocksFrom } from './log/block-reader.ts';

@@ -103,6 +103,17 @@ export class Listener {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** For connections that come from now on. */
+  replaceCertificate(certificate: string, key: string): void {
+    this.#server.setSecureContext({
+      cert: certificate,
+      key,
+      ca: [this.#options.authorities.client, this.#options.authorities.frontProxy],
+      minVersion: 'TLSv1.2',
+      ciphers: CIPHERS,
+    });
+  }
+
   /** Takes no new connections, gives running requests a moment, then closes what is left. Watches are to be ended before. */
   async close(graceMs = 2000): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));

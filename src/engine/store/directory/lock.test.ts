@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../files/node-file-system.ts';
 import { acquireLock } from './lock.ts';
-import { type ProcessIdentity, type ProcessTable, processTable } from './process-table.ts';
+import { type ProcessIdentity, type ProcessTable, processTable } from '../../../lib/process-table.ts';
 
 let directory: string;
 

@@ -1,6 +1,6 @@
 import { type FileSystem, hasCode, readWhole, removeIfThere } from '../files/file-system.ts';
 import { StoreError } from '../store.ts';
-import type { ProcessIdentity, ProcessTable } from './process-table.ts';
+import type { ProcessIdentity, ProcessTable } from '../../../lib/process-table.ts';
 
 export const LOCK_FILE = 'lock';
 const TAKEOVER_FILE = 'lock.takeover';

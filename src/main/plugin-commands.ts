@@ -1,5 +1,5 @@
-import type { Command } from 'commander';
-import { addClusterOptions, FORMATS, inSession, noWait } from './cluster-commands.ts';
+import { Argument, type Command } from 'commander';
+import { addClusterOptions, collect, FORMATS, inSession, noWait } from './cluster-commands.ts';
 import { addAuthorCommands } from './plugin-author-commands.ts';
 
 const ofTenant = (command: Command): Command => command.requiredOption('--tenant <tenant>', 'the tenant that it is for');
@@ -22,6 +22,7 @@ Start here:
   );
   addAuthorCommands(plugin);
   addInstallationCommands(plugin);
+  addPolicyCommand(plugin);
   addReadingCommands(plugin);
 }
 
@@ -55,6 +56,34 @@ function addInstallationCommands(plugin: Command): void {
     .option('--delete-data', 'its secrets and data go too; there is no way back')
     .action((name: string, flags, command: Command) =>
       inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/uninstall.ts')).uninstall(session, name, flags)),
+    );
+}
+
+function addPolicyCommand(plugin: Command): void {
+  ofTenant(plugin.command('policy'))
+    .addArgument(new Argument('[mode]', 'what to set; shows what is set when left out').choices(['pinned', 'minor-auto', 'canary', 'none']))
+    .description('show or set how the plugins of a tenant follow new versions')
+    .option('--plugin <name>', 'for this plugin only; can be repeated (default: all that no other policy names)', collect)
+    .option('--percent <number>', 'canary: the share of requests that meets a new version first (default: 10)')
+    .option('--pause <seconds>', 'canary: how long it stays at that share (default: 300)')
+    .option('-o, --output <format>', FORMATS)
+    .addHelpText(
+      'after',
+      `
+  pinned       a plugin stays at its version until somebody upgrades it
+  minor-auto   a new minor or patch version is taken as soon as it is verified; never another major, a pre-release, or a lower one
+  canary       as minor-auto, but each new version gets a share of the requests first, and all of them only if it is healthy
+  none         takes the policy away; without one a plugin is pinned
+
+Examples:
+  $ tenantry plugin policy --tenant school
+  $ tenantry plugin policy minor-auto --tenant school
+  $ tenantry plugin policy canary --plugin hello --percent 5 --pause 600 --tenant school`,
+    )
+    .action((mode: string | undefined, flags, command: Command) =>
+      inSession(command.optsWithGlobals(), async (session) =>
+        (await import('../cli/plugin/policy.ts')).policy(session, { ...flags, mode }),
+      ),
     );
 }
 

@@ -5,6 +5,8 @@ import { versionController } from './controllers/version/version.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
 import { installationController } from './installation/installation.controller.ts';
+import { followController } from './policy/follow.controller.ts';
+import { policyController } from './policy/policy.controller.ts';
 import type { PluginsEnvironment, PluginsStart } from './plugins-environment.ts';
 
 export interface RunningPlugins {
@@ -23,6 +25,8 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     versionController(environment),
     installationController(environment, parts),
     tokenController(environment, parts),
+    policyController(environment, parts),
+    followController(environment, parts),
   ];
   for (const controller of controllers) controller.start();
   return {

@@ -11,6 +11,11 @@ import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
 import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import { RuntimeKind } from '../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Client } from '../client/client.ts';
+import { ensureMarkedObjects, ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
+import { setDefinitionDefaults, type CustomResourceDefinition as CustomDefinition } from '../engine/apiserver/crd/definition.ts';
+import { statusOnceEstablished } from '../engine/apiserver/crd/naming.ts';
+import { DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
+import type { ServerFoundation } from '../engine/apiserver/server.ts';
 import {
   ClusterRole,
   ClusterRoleBinding,
@@ -50,21 +55,29 @@ const KINDS: Record<string, Kind> = {
   ValidatingWebhookConfiguration,
 };
 
-/** Makes the Kinds of the areas known, their rights and rules, and, the first time, the Runtimes that come with the engine. */
-export async function installAreas(client: Client, definitions: KubeObject[]): Promise<void> {
-  const [ofRuns, others] = [true, false].map((isOfRuns) =>
-    definitions.filter(({ spec }) => (spec?.group === RuntimeKind.group) === isOfRuns),
-  );
+/** The rights and the rules that come with the areas. */
+function rightsAndRules(): KubeObject[] {
   const rights = [...runsRights(), ...runtimeAccessPolicy(), ...tenancyRights(), ...pluginsRights()];
-  const rules = [...webhookConfigurations(PLUGIN_WEBHOOKS, PLUGIN_RULES), ...webhookConfigurations('tenantry-kinds', KIND_RULES)];
-  // All at once: what is written together shares a commit.
-  await Promise.all([installRuns(client, ofRuns), installObjects(client, [...others, ...rights, ...rules])]);
+  return [...rights, ...webhookConfigurations(PLUGIN_WEBHOOKS, PLUGIN_RULES), ...webhookConfigurations('tenantry-kinds', KIND_RULES)];
 }
 
-async function installRuns(client: Client, definitions: KubeObject[]): Promise<void> {
-  const written = await installObjects(client, definitions);
-  if (!written.includes('created')) return;
-  await Promise.all(builtInRuntimes().map((runtime) => createOnceServed(client, runtime)));
+/**
+ * Makes the Kinds of the areas known to the embedded engine, with their rights and rules, and, the first time, the Runtimes that come with it.
+ * The definitions are served when it is done. All of it is written straight to the store, in one commit: a start waits for it.
+ */
+export async function ensureAreas({ objects, core }: ServerFoundation, definitions: readonly KubeObject[]): Promise<void> {
+  const existing = objects.list<CustomDefinition>(DEFINITIONS);
+  const wanted = [...definitions.map((definition) => established(definition, existing, core.now())), ...rightsAndRules()].map(marked);
+  const created = await ensureMarkedObjects(objects, withResources(core.catalog, wanted), HASH_ANNOTATION);
+  if (!created.has(`${RuntimeKind.plural}.${RuntimeKind.group}`)) return;
+  await ensureObjects(objects, withResources(core.catalog, builtInRuntimes()));
+}
+
+/** With the status that lets it be served at once. */
+function established(given: KubeObject, others: readonly CustomDefinition[], now: Date): KubeObject {
+  const definition = structuredClone(given) as CustomDefinition;
+  setDefinitionDefaults(definition);
+  return { ...given, status: statusOnceEstablished(definition, others, now) };
 }
 
 /** Writes those that are not there as they should be. Definitions are served when it is done. */
@@ -75,8 +88,8 @@ export function installObjects(client: Client, objects: KubeObject[]): Promise<(
 async function install(client: Client, definition: KubeObject): Promise<'created' | 'updated' | 'same'> {
   const resource = client.resource<KubeObject>(KINDS[definition.kind], definition.metadata.namespace);
   const name = definition.metadata.name!;
-  const hash = createHash('sha256').update(JSON.stringify(definition)).digest('hex').slice(0, 16);
-  const wanted = { ...definition, metadata: { ...definition.metadata, annotations: { [HASH_ANNOTATION]: hash } } };
+  const wanted = marked(definition);
+  const hash = wanted.metadata.annotations?.[HASH_ANNOTATION];
   try {
     const existing = await resource.get(name);
     if (existing.metadata.annotations?.[HASH_ANNOTATION] === hash) return 'same';
@@ -103,10 +116,9 @@ async function install(client: Client, definition: KubeObject): Promise<'created
   return 'created';
 }
 
-async function createOnceServed(client: Client, runtime: KubeObject): Promise<void> {
-  try {
-    await client.resource(RuntimeKind, runtime.metadata.namespace).create(runtime);
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error;
-  }
+/** With what was made of it, for the next start to compare. */
+function marked({ status, ...object }: KubeObject): KubeObject {
+  const hash = createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 16);
+  const metadata = { ...object.metadata, annotations: { ...object.metadata.annotations, [HASH_ANNOTATION]: hash } };
+  return { ...object, metadata, ...(status !== undefined && { status }) };
 }

@@ -14,7 +14,7 @@ import { escalationPrevention } from '../engine/apiserver/auth/rbac/escalation-a
 import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts';
 import { builtinResources, ServiceAllocator } from '../engine/apiserver/builtin/index.ts';
 import { conversionWebhooks } from '../engine/apiserver/crd/conversion-webhook.ts';
-import { definitionStrategy, type OwnDefinitions } from '../engine/apiserver/crd/definition-strategy.ts';
+import { definitionStrategy } from '../engine/apiserver/crd/definition-strategy.ts';
 import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
 import { NodeProxy } from '../engine/apiserver/node-proxy/node-proxy.ts';
@@ -59,7 +59,6 @@ export interface AssemblyOptions {
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
   widerQuota?: () => WiderQuota | undefined;
-  ownDefinitions?: OwnDefinitions;
 }
 
 /** Everything an API server is made of, wired together. Nothing is started and nothing is written yet. */
@@ -74,10 +73,9 @@ export function assembleServer({
   servesBackup = true,
   inProcess,
   widerQuota,
-  ownDefinitions,
 }: AssemblyOptions): AssembledServer {
   const services = new ServiceAllocator();
-  const foundation = createFoundation(store, ownResources(services, ownDefinitions));
+  const foundation = createFoundation(store, ownResources(services));
   const { objects, core } = foundation;
   services.follow(objects);
   const onError = (error: unknown) => log.error('background work failed', { error });
@@ -146,10 +144,10 @@ export function assembleServer({
   return { server, foundation, aggregator, nodeProxy, resourceMetrics, definitions, identity, audit };
 }
 
-function ownResources(services: ServiceAllocator, ownDefinitions: OwnDefinitions | undefined): Resource[] {
+function ownResources(services: ServiceAllocator): Resource[] {
   const resources = builtinResources({ services });
   const definitions = resources.find(({ resource }) => resource === DEFINITIONS.resource)!;
-  definitions.strategy = definitionStrategy(definitions.strategy, ownDefinitions);
+  definitions.strategy = definitionStrategy(definitions.strategy);
   return resources;
 }
 

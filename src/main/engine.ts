@@ -28,6 +28,7 @@ import { PluginAdmission } from './plugin-admission.ts';
 import { pluginsOnDemand } from './plugins-on-demand.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
 import { TenancyOnDemand } from './tenancy-on-demand.ts';
+import { ensureAreas } from './areas.ts';
 import { assembleServer, type AssembledServer } from './assemble-server.ts';
 import { archive } from './backup-archive.ts';
 import { kubeconfigPath } from './data-directory.ts';
@@ -78,10 +79,10 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const started = performance.now();
   const { data, log } = options;
   const isNew = !existsSync(join(data, 'store'));
+  const embeddedNode = options.node && import('./embedded-node.ts');
   const keyFolder = options.keys?.folder ?? join(data, 'pki');
   const pki =
-    options.keys?.pki ??
-    (await ensurePki(keyFolder, { addresses: [options.address, KUBERNETES_SERVICE_ADDRESS], clock: realClock }));
+    options.keys?.pki ?? (await ensurePki(keyFolder, { addresses: [options.address, KUBERNETES_SERVICE_ADDRESS], clock: realClock }));
   const store = await openStore(join(data, 'store'), {
     sealing: {
       prefixes: ['core/secrets/'],
@@ -105,7 +106,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   try {
     const objects = store.count('');
     const auditPath = join(data, 'audit.log');
-    let ownDefinitions = options.areas?.() ?? [];
     const tenancy = options.areas && new TenancyOnDemand(log, store.count('hnc.x-k8s.io/') > 0);
     const pluginAdmission = options.areas && new PluginAdmission(log);
     const assembled = assembleServer({
@@ -119,7 +119,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       servesBackup: options.keys === undefined,
       inProcess: (service) => pluginAdmission?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
-      ownDefinitions: () => ownDefinitions,
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(
@@ -128,7 +127,13 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       () => resourceMetrics.stop(),
     );
     definitions.start();
-    await bootstrap(foundation, pki, options.port || 443);
+    // All that clients may count on is there before the first of them is let in.
+    const [nodeName] = await Promise.all([
+      embeddedNode?.then(({ prepareNode }) => prepareNode(options, foundation)),
+      bootstrap(foundation, pki, options.port || 443),
+      ensureAreas(foundation, options.areas?.() ?? []),
+    ]);
+    closers.push(registerApiServices(foundation, aggregator, log));
 
     const { listener, port, portTaken } = await listen(options, pki, assembled, log);
     closers.push(() => {
@@ -140,31 +145,25 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
     await announce(foundation, options.address, port);
     if (options.keys === undefined) writeKubeconfig(data, url, pki);
+    const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
+    const node = await embeddedNode?.then(({ startNode }) =>
+      startNode(options, { name: nodeName!, settings: options.node!, url, pki, clientAs }),
+    );
     aggregator.start();
     resourceMetrics.start();
-    closers.push(registerApiServices(foundation, aggregator, log));
     new TokenSecrets({
       writer: foundation.objects,
       issuer: assembled.identity.issuer,
       rootCa: pki.authority.certificatePem,
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
-    const node = options.node && (await superviseNode(options, options.node, url, server, foundation, pki));
-    pluginAdmission?.connect((own) => clientOf(server, own));
+    pluginAdmission?.connect(clientAs);
     const controllers = startBuiltInControllers(server, foundation, pki, options, node, tenancy);
     closers.push(
       () => pluginAdmission?.stop(),
       () => controllers.stop(),
+      () => node?.stop(),
     );
-    if (options.areas) {
-      const { installAreas } = await import('./areas.ts');
-      await installAreas(clientOf(server, { name: 'system:admin', groups: ['system:masters', 'system:authenticated'] }), ownDefinitions);
-      ownDefinitions = [];
-    }
-    if (node) {
-      closers.push(() => node.stop());
-      await node.start();
-    }
     return {
       url,
       node: node?.name,
@@ -228,28 +227,6 @@ function groupVersionKey({ group, version }: { group: string; version: string })
   return `${group}/${version}`;
 }
 
-/** The node comes in like the others, as a user with the rights of a kubelet. */
-async function superviseNode(
-  { data, address, version, log }: EngineOptions,
-  settings: NodeSettings,
-  url: string,
-  server: ApiServer,
-  { objects, core }: ServerFoundation,
-  pki: Pki,
-): Promise<NodeSupervisor> {
-  const [{ NodeSupervisor: Supervisor }, { nodeRights, nodeUser }, { nodeName }, { machineFacts }] = await Promise.all([
-    import('./node-supervisor.ts'),
-    import('../engine/node/registration/node-rights.ts'),
-    import('./node-name.ts'),
-    import('../engine/node/registration/machine-facts.ts'),
-  ]);
-  const name = await nodeName({ data, given: settings.name, hostname: machineFacts().hostname, log });
-  const clientAs = (user: { name: string; groups: string[] }) => clientOf(server, user);
-  const node = new Supervisor({ name, data, address, version, log, settings, url, pki, client: (user) => clientAs(nodeUser(user)) });
-  await ensureObjects(objects, withResources(core.catalog, nodeRights(node.name)));
-  return node;
-}
-
 function clientOf(server: ApiServer, user: { name: string; groups: string[] }): Client {
   return createClient(createInMemoryTransport(inProcessHandler(server, user)));
 }
@@ -280,7 +257,7 @@ function startBuiltInControllers(
   };
   const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
   const areas = tenancy
-    ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics), pluginsOnDemand(clientAs, data)]
+    ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics), pluginsOnDemand(clientAs, data, node)]
     : [];
   return startControllers({
     onDemand: [scheduler, ...(node ? [agent] : []), ...areas],

@@ -34,18 +34,54 @@ export function withResources(catalog: Catalog, objects: readonly KubeObject[]):
   });
 }
 
-/** Creates what is missing, all in one commit. What is there stays as it is. */
+/** Creates what is missing of what came with this program, all in one commit. What is there stays as it is. */
 export async function ensureObjects(objects: ObjectWriter, wanted: readonly SystemObject[]): Promise<void> {
-  const missing = wanted.filter(
-    ({ resource, object }) => objects.get(resource, object.metadata.namespace ?? '', object.metadata.name ?? '') === undefined,
-  );
-  await Promise.all(
-    missing.map(({ resource, object }) =>
-      objects.create(resource, object).catch((error: unknown) => {
-        if (!isStatusError(error, 'AlreadyExists')) throw error;
-      }),
-    ),
-  );
+  const missing = wanted.filter(({ resource, object }) => present(objects, resource, object) === undefined);
+  await Promise.all(missing.map(({ resource, object }) => createUnlessThere(objects, resource, object)));
+}
+
+/**
+ * Creates what is missing, and gives what another version of this program made all that this one says, all in one commit. Which version made
+ * an object, `mark` says: an annotation of it.
+ * @returns the names of those that were not there
+ */
+export async function ensureMarkedObjects(objects: ObjectWriter, wanted: readonly SystemObject[], mark: string): Promise<Set<string>> {
+  const created = new Set<string>();
+  const ensure = async ({ resource, object }: SystemObject): Promise<void> => {
+    const existing = present(objects, resource, object);
+    if (existing === undefined) {
+      if (await createUnlessThere(objects, resource, object)) created.add(object.metadata.name!);
+      return;
+    }
+    if (existing.metadata.annotations?.[mark] === object.metadata.annotations?.[mark]) return;
+    const { namespace = '', name = '' } = object.metadata;
+    await objects.update(resource, namespace, name, (draft) => takeOver(draft, structuredClone(object)));
+  };
+  await Promise.all(wanted.map(ensure));
+  return created;
+}
+
+/** Labels and annotations of others stay, and so does what the server keeps in the status. */
+function takeOver(draft: KubeObject, object: KubeObject): void {
+  const { metadata } = object;
+  Object.assign(draft, { ...object, metadata: draft.metadata, status: draft.status });
+  if (metadata.labels) draft.metadata.labels = { ...draft.metadata.labels, ...metadata.labels };
+  if (metadata.annotations) draft.metadata.annotations = { ...draft.metadata.annotations, ...metadata.annotations };
+}
+
+function present(objects: ObjectWriter, resource: GroupResource, { metadata }: KubeObject): KubeObject | undefined {
+  return objects.get(resource, metadata.namespace ?? '', metadata.name ?? '');
+}
+
+/** Someone else may have made it in between; then it is there, which is all we want. */
+export async function createUnlessThere(objects: ObjectWriter, resource: GroupResource, object: KubeObject): Promise<boolean> {
+  try {
+    await objects.create(resource, object, { ours: true });
+    return true;
+  } catch (error) {
+    if (isStatusError(error, 'AlreadyExists')) return false;
+    throw error;
+  }
 }
 
 /** Creates the object, or makes the named fields of the one that is there equal to its own. */

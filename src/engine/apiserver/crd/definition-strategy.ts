@@ -1,5 +1,5 @@
 import { quote } from '../../../kube/go-text.ts';
-import { deepEqual, semanticEqual } from '../../../kube/json-value.ts';
+import { semanticEqual } from '../../../kube/json-value.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Strategy } from '../registry/resource.ts';
 import { FORMATS } from '../schema/formats.ts';
@@ -12,14 +12,7 @@ import { schemaHas } from './update-demands.ts';
  * The strategy of CustomResourceDefinition itself. `base` is the strategy of a built-in kind, which knows how to read the object;
  * this one adds what apiextensions does on top.
  */
-export function definitionStrategy(base: Strategy, own: OwnDefinitions = () => []): Strategy {
-  const isOwn = (object: KubeObject): boolean => {
-    const found = own().find(({ metadata }) => metadata.name === object.metadata.name);
-    if (found === undefined) return false;
-    const expected = structuredClone(found) as CustomResourceDefinition;
-    setDefinitionDefaults(expected);
-    return deepEqual(expected.spec, object['spec']);
-  };
+export function definitionStrategy(base: Strategy): Strategy {
   return {
     ...base,
     decode(object, version, onUnknown) {
@@ -45,14 +38,13 @@ export function definitionStrategy(base: Strategy, own: OwnDefinitions = () => [
       if (!semanticEqual(definition.spec, before.spec)) definition.metadata.generation = (before.metadata.generation ?? 0) + 1;
       recordStorageVersion(definition);
     },
-    validateCreate: (object) => (isOwn(object) ? [] : runToEnd(checkDefinition(object as CustomResourceDefinition))),
+    validateCreate: (object) => runToEnd(checkDefinition(object as CustomResourceDefinition)),
     validateUpdate: (object, old, context) =>
       context.subresource === 'status'
         ? checkDefinitionStatus(object as CustomResourceDefinition)
         : runToEnd(checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition)),
     validateLarge(object, old, context) {
       if (context.subresource === 'status') return Promise.resolve(checkDefinitionStatus(object as CustomResourceDefinition));
-      if (old === undefined && isOwn(object)) return Promise.resolve([]);
       return runInSlices(checkDefinition(object as CustomResourceDefinition, old as CustomResourceDefinition | undefined));
     },
     warnings: formatWarnings,
@@ -62,9 +54,6 @@ export function definitionStrategy(base: Strategy, own: OwnDefinitions = () => [
     resetFields: { '': ['status'], status: ['metadata', 'spec'] },
   };
 }
-
-/** Definitions that came with the program: their tests judge them, so that the first start need not do it again. */
-export type OwnDefinitions = () => readonly KubeObject[];
 
 /** The storage version joins the list of versions in which objects may be stored. */
 function recordStorageVersion(definition: CustomResourceDefinition): void {

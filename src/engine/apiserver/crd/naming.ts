@@ -7,9 +7,11 @@ import { checkStructural, unreadable } from '../schema/structural.ts';
 import {
   findCondition,
   isConditionTrue,
+  setCondition,
   type CustomResourceDefinition,
   type DefinitionCondition,
   type DefinitionNames,
+  type DefinitionStatus,
 } from './definition.ts';
 
 /** Which of its names a CRD gets, beside the others of its group. Pure: the naming controller writes what this decides. */
@@ -63,6 +65,20 @@ function establishedBefore(definition: CustomResourceDefinition, accepted: boole
 export function establishedCondition(definition: CustomResourceDefinition): DefinitionCondition | undefined {
   if (!isConditionTrue(definition, 'NamesAccepted') || isConditionTrue(definition, 'Established')) return undefined;
   return { type: 'Established', status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
+}
+
+/** The status of a new definition as the naming controller would leave it; undefined when another one has a name of it. */
+export function statusOnceEstablished(
+  definition: CustomResourceDefinition,
+  others: Iterable<CustomResourceDefinition>,
+  now: Date,
+): DefinitionStatus | undefined {
+  const decision = decideNames(definition, others);
+  if (decision?.namesAccepted.status !== 'True') return undefined;
+  const draft: CustomResourceDefinition = { ...definition, status: { acceptedNames: decision.acceptedNames } };
+  for (const condition of [decision.namesAccepted, decision.established]) setCondition(draft, condition, now);
+  setCondition(draft, establishedCondition(draft)!, now);
+  return draft.status;
 }
 
 function sameNames(left: DefinitionNames, right: DefinitionNames): boolean {

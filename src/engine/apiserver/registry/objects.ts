@@ -17,12 +17,17 @@ export interface ObjectChange {
   previous?: KubeObject;
 }
 
+export interface CreateOptions {
+  /** It came with this program: its tests have judged it, so that no start does it again, and a status that it has is kept. */
+  ours?: boolean;
+}
+
 /**
  * Writes by the server itself (bootstrap objects, quota usage, CRD conditions). They skip authentication, authorization and
  * admission, and keep everything else: defaults, validation, resourceVersion, watch events.
  */
 export interface ObjectWriter extends ObjectReader {
-  create(resource: GroupResource, object: KubeObject): Promise<KubeObject>;
+  create(resource: GroupResource, object: KubeObject, options?: CreateOptions): Promise<KubeObject>;
   /**
    * Reads the latest state (writes that wait for their commit included), lets `change` edit a private copy and writes it.
    * `change` is called synchronously and exactly once, so nothing can come between; return false to write nothing.

@@ -12,7 +12,7 @@ import { canonical, keepSystemFields } from '../verbs/system-fields.ts';
 import { isRemovable } from './deletion-rules.ts';
 import { largeObject } from './large-objects.ts';
 import { prefixOfKey, storageKey, storagePrefix } from './keys.ts';
-import type { ObjectChange, ObjectWriter } from './objects.ts';
+import type { CreateOptions, ObjectChange, ObjectWriter } from './objects.ts';
 import type { Resource, WriteContext } from './resource.ts';
 
 const ATTEMPTS = 16;
@@ -51,7 +51,7 @@ export class StoredObjects implements ObjectWriter {
     return () => listeners.delete(listener);
   }
 
-  async create(groupResource: GroupResource, object: KubeObject): Promise<KubeObject> {
+  async create(groupResource: GroupResource, object: KubeObject, { ours = false }: CreateOptions = {}): Promise<KubeObject> {
     const core = this.#core;
     const resource = this.#known(groupResource);
     const draft = resource.strategy.decode(structuredClone(object), resource.version);
@@ -59,12 +59,16 @@ export class StoredObjects implements ObjectWriter {
     draft.metadata.uid = core.newUid();
     draft.metadata.creationTimestamp = formatTime(core.now());
     resource.strategy.prepareCreate(draft, context);
-    const errors = [
-      ...validateObjectMeta(draft.metadata, resource.namespaced, NAME_RULES[resource.strategy.nameRule]),
-      ...resource.strategy.validateCreate(draft, context),
-    ];
     const { name = '', namespace = '' } = draft.metadata;
-    if (errors.length > 0) throw invalidError(resource, name, errors);
+    if (ours) {
+      if (object.status !== undefined) draft.status = { ...draft.status, ...object.status };
+    } else {
+      const errors = [
+        ...validateObjectMeta(draft.metadata, resource.namespaced, NAME_RULES[resource.strategy.nameRule]),
+        ...resource.strategy.validateCreate(draft, context),
+      ];
+      if (errors.length > 0) throw invalidError(resource, name, errors);
+    }
     try {
       return core.cache.object(
         await persist(core as ServerCore, resource, storageKey(resource, namespace, name), undefined, canonical(draft)),

@@ -1,5 +1,5 @@
 import type { GroupResource, KubeObject } from '../../../../kube/object.ts';
-import { isStatusError } from '../../../../kube/status.ts';
+import { createUnlessThere } from '../../bootstrap/system-objects.ts';
 import type { ObjectWriter } from '../../registry/objects.ts';
 import { aggregatedRules } from '../rbac/aggregation.ts';
 import { CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES } from '../rbac/policy-index.ts';
@@ -80,15 +80,4 @@ async function ensure(writer: ObjectWriter, expected: KubeObject, report: Bootst
   if (!complete({ ...existing, metadata: { ...existing.metadata } }, expected)) return;
   await writer.update(resource, namespace, name, (draft) => complete(draft, expected));
   report.updated++;
-}
-
-/** Someone else may have made it in between; then it is there, which is all we want. */
-async function createUnlessThere(writer: ObjectWriter, resource: GroupResource, object: KubeObject): Promise<boolean> {
-  try {
-    await writer.create(resource, object);
-    return true;
-  } catch (error) {
-    if (isStatusError(error, 'AlreadyExists')) return false;
-    throw error;
-  }
 }

@@ -80,6 +80,8 @@ export class NodeSupervisor {
   #backoff = new Backoff(RESTART);
   #restart: Timer | undefined;
   #launching: Promise<void> | undefined;
+  #becomeReady!: () => void;
+  readonly #ready = new Promise<void>((resolve) => (this.#becomeReady = resolve));
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -104,6 +106,12 @@ export class NodeSupervisor {
     if (this.#needed || this.#stopping) return;
     this.#needed = true;
     this.#launch();
+  }
+
+  /** Calls for the agent. Resolves once the network of Pods is there. */
+  whenReady(): Promise<void> {
+    this.need();
+    return this.#ready;
   }
 
   /** Ends the agent, and all Pods unless they are to be kept. */
@@ -223,6 +231,7 @@ export class NodeSupervisor {
     this.#agent = agent;
     // From here on the agent tells how the node is; when it cannot, nobody should pretend.
     this.#registrar.stop();
+    agent.on('message', (message: AgentMessage) => void (message.type === 'ready' && this.#becomeReady()));
     agent.once('error', (error) => log.error('cannot start the node agent', { error }));
     agent.once('exit', (code, signal) => {
       if (this.#stopping) return;

@@ -4,6 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import type { EmbeddedDatabase } from './database/platform-database.ts';
 import type { ImageRegistry } from './verification/image-evidence.ts';
 
 /** What the area is started with, on either engine. */
@@ -14,6 +15,8 @@ export interface PluginsStart {
   metrics: MetricsRegistry;
   /** Where the images of plugins are. */
   registry: ImageRegistry;
+  /** A PostgreSQL of the platform's own, for when the settings name none. */
+  embeddedDatabase?: EmbeddedDatabase;
   /** Which process this is, in Events. */
   instance: string;
 }

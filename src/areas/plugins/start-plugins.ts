@@ -2,6 +2,7 @@ import { EventRecorder } from '../../runtime/event-recorder.ts';
 import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import { publisherController } from './controllers/publisher/publisher.controller.ts';
 import { versionController } from './controllers/version/version.controller.ts';
+import { rotationController } from './database/rotation.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
 import { installationController } from './installation/installation.controller.ts';
@@ -25,6 +26,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     versionController(environment),
     installationController(environment, parts),
     tokenController(environment, parts),
+    rotationController(environment, parts),
     policyController(environment, parts),
     followController(environment, parts),
   ];
@@ -34,6 +36,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
       await Promise.all(controllers.map((controller) => controller.stop()));
       await events.flush();
       await informers.stop();
+      await parts.database.stop();
     },
   };
 }

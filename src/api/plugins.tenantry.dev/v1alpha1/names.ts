@@ -30,6 +30,8 @@ export const GATEWAY_NAME = 'plugin-gateway';
 export const PLATFORM_NAMESPACE = 'tenantry-system';
 /** A Secret there: how to reach what plugins need. */
 export const PLATFORM_SETTINGS = 'plugin-platform';
+/** A Secret there: what the PostgreSQL of the platform's own is reached with. */
+export const EMBEDDED_POSTGRES = 'plugin-postgres';
 /** A Secret there: the keys that sign the tokens of plugins, one private JWK each. The newest signs. */
 export const TOKEN_KEYS = 'plugin-token-keys';
 /** A ConfigMap there: their public halves, as `jwks.json`. */

@@ -8,6 +8,7 @@ test('databaseNames are those of the document', () => {
     owner: 'plugin_hello-world_school_owner',
     migrator: 'plugin_hello-world_school_migrator',
     runtime: 'plugin_hello-world_school',
+    second: 'plugin_hello-world_school_second',
   });
 });
 

@@ -16,6 +16,8 @@ export interface DatabaseNames {
   migrator: string;
   /** What the plugin logs in as: reads and writes rows, and nothing else. */
   runtime: string;
+  /** The same with another name. A role has one password, so a new one comes with the other of the two. */
+  second: string;
 }
 
 /**
@@ -30,7 +32,13 @@ export function databaseNames(tenant: string, plugin: string): DatabaseNames {
     owner: `${runtime}_owner`,
     migrator: `${runtime}_migrator`,
     runtime,
+    second: `${runtime}_second`,
   };
+}
+
+/** Which of the two the plugin logs in as next. */
+export function otherLogin({ runtime, second }: Pick<DatabaseNames, 'runtime' | 'second'>, current: string): string {
+  return current === runtime ? second : runtime;
 }
 
 function fitting(plain: string, start: string, identity: string): string {

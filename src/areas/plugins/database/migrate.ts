@@ -11,6 +11,16 @@ const STATEMENT_TIMEOUT = '10min';
 export interface Migration {
   name: string;
   sql: string;
+  /** Takes away what versions before it may use. */
+  isContract?: boolean;
+}
+
+/** The database no longer has what the version needs: there is no way back to it. */
+export class ContractPassedError extends Error {
+  constructor(migrations: readonly string[]) {
+    super(`${migrations.join(', ')} took away what it needs from its database; publish a version that works with what is there`);
+    this.name = 'ContractPassedError';
+  }
 }
 
 /** A migration that was refused by the database, or is not the one that was applied under its name. */
@@ -33,13 +43,22 @@ export async function migrate(migrator: Connection, { schema, runtime }: Databas
   await migrator.query(
     `CREATE TABLE IF NOT EXISTS ${table} (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
   );
+  await migrator.query(`ALTER TABLE ${table} ADD COLUMN IF NOT EXISTS contract boolean NOT NULL DEFAULT false`);
   await migrator.query(`REVOKE ALL ON ${table} FROM ${quoted(runtime)}`);
+  await refuseIfPassed(migrator, table, migrations);
   for (const migration of migrations) await inTransaction(migrator, migration.name, () => apply(migrator, table, migration));
   const { rows } = await migrator.query(`SELECT count(*)::int AS count FROM ${table}`);
   return Number(rows[0]['count']);
 }
 
-async function apply(migrator: Connection, table: string, { name, sql }: Migration): Promise<void> {
+/** What was applied says so itself, whatever became of the versions that brought it. */
+async function refuseIfPassed(migrator: Connection, table: string, migrations: readonly Migration[]): Promise<void> {
+  const names = migrations.map(({ name }) => name);
+  const { rows } = await migrator.query(`SELECT name FROM ${table} WHERE contract AND name <> ALL($1) ORDER BY name`, [names]);
+  if (rows.length > 0) throw new ContractPassedError(rows.map(({ name }) => String(name)));
+}
+
+async function apply(migrator: Connection, table: string, { name, sql, isContract = false }: Migration): Promise<void> {
   await migrator.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
   const digest = createHash('sha256').update(sql).digest('hex');
   const { rows } = await migrator.query(`SELECT digest FROM ${table} WHERE name = $1`, [name]);
@@ -48,7 +67,7 @@ async function apply(migrator: Connection, table: string, { name, sql }: Migrati
   }
   if (rows.length > 0) return;
   await migrator.query(sql);
-  await migrator.query(`INSERT INTO ${table} (name, digest) VALUES ($1, $2)`, [name, digest]);
+  await migrator.query(`INSERT INTO ${table} (name, digest, contract) VALUES ($1, $2, $3)`, [name, digest, isContract]);
 }
 
 async function inTransaction(migrator: Connection, file: string, work: () => Promise<void>): Promise<void> {
@@ -60,7 +79,15 @@ async function inTransaction(migrator: Connection, file: string, work: () => Pro
     await migrator.query('COMMIT');
   } catch (error) {
     await migrator.query('ROLLBACK').catch(() => {});
-    if (error instanceof MigrationError) throw error;
+    if (error instanceof MigrationError || mayPass(error)) throw error;
     throw new MigrationError(file, (error as Error).message, { cause: error });
   }
+}
+
+/** A lock that did not come in time, a deadlock, a server that is full, going or coming; and whatever has no code, a broken connection. */
+const PASSING = /^(55P03|40001|40P01|08...|53...|57P..)$/;
+
+function mayPass(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code) || PASSING.test(code);
 }

@@ -1,35 +1,86 @@
 import { PLATFORM_NAMESPACE, PLATFORM_SETTINGS } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
+import { errorText } from '../../../lib/log.ts';
 import { PluginDatabases } from './plugin-databases.ts';
 
 /** The entry of the platform's settings that says how to reach PostgreSQL. */
 export const DSN_KEY = 'postgres-dsn';
 
-/** The server that the platform's settings name, when they name one. */
+/** A server that answers. */
+export interface OpenDatabase {
+  /** As its administrator. */
+  dsn: string;
+  /** How Pods call the machine that it is on. */
+  host: string;
+}
+
+/** A server of the platform's own, started when it is first asked for. */
+export interface EmbeddedDatabase {
+  open(): Promise<OpenDatabase>;
+  stop(): Promise<void>;
+}
+
+/** Why there is no database now; it may come. */
+export class DatabaseUnavailable extends Error {
+  /** A server is named, or could be started; otherwise nothing can be anywhere. */
+  readonly isConfigured: boolean;
+
+  constructor(message: string, options: ErrorOptions & { isConfigured?: boolean } = {}) {
+    super(message, options);
+    this.name = 'DatabaseUnavailable';
+    this.isConfigured = options.isConfigured ?? true;
+  }
+}
+
+const SETTING = `${DSN_KEY} of the Secret ${PLATFORM_NAMESPACE}/${PLATFORM_SETTINGS}`;
+const HOW = `put postgresql://user:password@host:port/postgres into ${SETTING}`;
+
+/** The server that the platform's settings name, else the one of its own. */
 export class PlatformDatabase {
   readonly settings: Informer;
-  #known: { dsn: string; databases: PluginDatabases } | undefined;
+  readonly #embedded: EmbeddedDatabase | undefined;
+  #known: { id: string; databases: PluginDatabases } | undefined;
 
-  constructor(settings: Informer) {
+  constructor(settings: Informer, embedded?: EmbeddedDatabase) {
     this.settings = settings;
+    this.#embedded = embedded;
   }
 
-  current(): PluginDatabases | undefined {
+  /** @throws DatabaseUnavailable that says what to do */
+  async open(): Promise<PluginDatabases> {
     const encoded = this.settings.find(PLATFORM_NAMESPACE, PLATFORM_SETTINGS)?.data?.[DSN_KEY] as string | undefined;
-    if (encoded === undefined) return undefined;
-    const dsn = Buffer.from(encoded, 'base64').toString().trim();
-    if (this.#known?.dsn !== dsn) this.#known = { dsn, databases: new PluginDatabases(checked(dsn)) };
-    return this.#known.databases;
+    if (encoded !== undefined) return this.#with({ dsn: checked(Buffer.from(encoded, 'base64').toString().trim()) });
+    if (!this.#embedded) throw new DatabaseUnavailable(`none is configured; ${HOW}`, { isConfigured: false });
+    try {
+      return this.#with(await this.#embedded.open());
+    } catch (error) {
+      throw new DatabaseUnavailable(`${errorText(error)}; or ${HOW}`, { cause: error });
+    }
   }
 
+  /** Where it answers, as network policies name it. @throws DatabaseUnavailable */
   async addresses(): Promise<readonly { cidr: string; port: number }[]> {
-    return (await this.current()?.addresses()) ?? [];
+    const databases = await this.open();
+    try {
+      return await databases.addresses();
+    } catch (error) {
+      throw new DatabaseUnavailable(`the address of its server is not known: ${errorText(error)}`, { cause: error });
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#embedded?.stop();
+  }
+
+  #with(server: { dsn: string; host?: string }): PluginDatabases {
+    const id = `${server.dsn} ${server.host}`;
+    if (this.#known?.id !== id) this.#known = { id, databases: new PluginDatabases(server) };
+    return this.#known.databases;
   }
 }
 
 /** Not a word of it in the message: there is a password in it. */
 function checked(dsn: string): string {
   if (/^postgres(ql)?:$/.test(URL.parse(dsn)?.protocol ?? '')) return dsn;
-  const place = `${DSN_KEY} of the Secret ${PLATFORM_NAMESPACE}/${PLATFORM_SETTINGS}`;
-  throw new Error(`Cannot reach PostgreSQL: ${place} is no address; write postgresql://user:password@host:port/postgres`);
+  throw new DatabaseUnavailable(`${SETTING} is no address; write postgresql://user:password@host:port/postgres`);
 }

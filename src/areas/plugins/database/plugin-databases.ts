@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { Client } from 'pg';
 import { databaseNames, literal, quoted, type DatabaseNames } from './database-names.ts';
+import { exportSchema } from './export/export-schema.ts';
 import { migrate, type Migration } from './migrate.ts';
-import { dropRoles, dropSchema, provisionDatabase, provisionServer, type Provision } from './provision.ts';
+import { dropRoles, dropSchema, provisionDatabase, provisionServer, rolesOf, type Provision } from './provision.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -12,28 +13,29 @@ export interface DatabaseAccess {
   host: string;
   port: number;
   database: string;
-  user: string;
   schema: string;
 }
+
+/** Who the plugin is to the server. */
+export type Login = Pick<Provision, 'user' | 'password' | 'otherUntil' | 'connectionLimit'>;
 
 /** The PostgreSQL server that the plugins of all tenants share: a database per tenant, a schema per plugin. */
 export class PluginDatabases {
   readonly #server: URL;
+  readonly #host: string;
+  /** What is made right already, by role: asked of the server once for all plugins. */
+  #settled: Promise<Map<string, string>> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
 
-  /** `dsn`: an administrator of a server that is the plugins' own. */
-  constructor(dsn: string) {
+  /** `dsn`: an administrator of a server that is the plugins' own; `host`: what Pods call it, when that is something else. */
+  constructor({ dsn, host }: { dsn: string; host?: string }) {
     this.#server = new URL(dsn);
+    this.#host = host ?? this.#server.hostname.replace(/^\[|\]$/g, '');
   }
 
   access(tenant: string, plugin: string): DatabaseAccess {
-    const { database, runtime, schema } = databaseNames(tenant, plugin);
-    return {
-      host: this.#server.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(this.#server.port || 5432),
-      database,
-      user: runtime,
-      schema,
-    };
+    const { database, schema } = databaseNames(tenant, plugin);
+    return { host: this.#host, port: Number(this.#server.port || 5432), database, schema };
   }
 
   /** Where it answers, as network policies name it. */
@@ -43,10 +45,47 @@ export class PluginDatabases {
     return found.map(({ address, family }) => ({ cidr: `${address}/${family === 6 ? 128 : 32}`, port }));
   }
 
-  async provision(tenant: string, plugin: string, options: { password: string; connectionLimit: number }): Promise<void> {
-    const provision: Provision = { ...databaseNames(tenant, plugin), ...options };
-    await this.#connected(this.#server, (admin) => provisionServer(admin, provision));
-    await this.#connected(this.#in(provision.database), (admin) => provisionDatabase(admin, provision));
+  /** Whether `settle` was told this state last, by whichever process. */
+  async isSettled(tenant: string, plugin: string, state: string): Promise<boolean> {
+    this.#settled ??= this.#readSettled().catch((error: unknown) => {
+      this.#settled = undefined;
+      throw error;
+    });
+    return (await this.#settled).get(databaseNames(tenant, plugin).runtime) === state;
+  }
+
+  /** Remembers in the server itself that everything is as this state says. */
+  async settle(tenant: string, plugin: string, state: string): Promise<void> {
+    const { runtime } = databaseNames(tenant, plugin);
+    await this.#connected(this.#server, (admin) => admin.query(`COMMENT ON ROLE ${quoted(runtime)} IS ${literal(state)}`));
+    (await this.#settled)?.set(runtime, state);
+  }
+
+  /** One that is gone with its database is not settled. */
+  async #readSettled(): Promise<Map<string, string>> {
+    const { rows } = await this.#connected(this.#server, (admin) =>
+      admin.query(
+        `SELECT r.rolname AS role, shobj_description(r.oid, 'pg_authid') AS state FROM pg_roles r
+         WHERE r.rolname LIKE 'plugin\\_%' AND EXISTS (
+           SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE s.setrole = r.oid)`,
+      ),
+    );
+    return new Map(rows.map(({ role, state }) => [String(role), String(state)]));
+  }
+
+  async provision(tenant: string, plugin: string, login: Login): Promise<void> {
+    const provision: Provision = { ...databaseNames(tenant, plugin), ...login };
+    // Rows of the server's own catalogues cannot be changed by two at once.
+    await this.#inTurn(async () => {
+      await this.#connected(this.#server, (admin) => provisionServer(admin, provision));
+      await this.#connected(this.#in(provision.database), (admin) => provisionDatabase(admin, provision));
+    });
+  }
+
+  /** The role has this password, whatever else is to be done yet. */
+  async setPassword(user: string, password: string): Promise<void> {
+    const login = `LOGIN PASSWORD ${literal(password)} VALID UNTIL 'infinity'`;
+    await this.#connected(this.#server, (admin) => admin.query(`ALTER ROLE ${quoted(user)} ${login}`));
   }
 
   /** As the migrator, who has a password for as long as it takes and never another time the same. @returns how many are applied in all */
@@ -66,23 +105,35 @@ export class PluginDatabases {
     });
   }
 
+  /** The plugin's schema as SQL, structure and rows, of one moment. @throws Error when there is none */
+  async export(tenant: string, plugin: string, write: (text: string) => Promise<void> | void): Promise<void> {
+    const names = databaseNames(tenant, plugin);
+    if (!(await this.#exists(names))) throw new Error(`Cannot export "${plugin}": tenant "${tenant}" has no database`);
+    await this.#connected(this.#in(names.database), (admin) => exportSchema(admin, names.schema, write));
+  }
+
   /** The plugin's schema and roles are gone, and the tenant's database with the last of its plugins. */
   async remove(tenant: string, plugin: string): Promise<void> {
     const names = databaseNames(tenant, plugin);
-    if (await this.#exists(names)) {
-      const isLast = await this.#connected(this.#in(names.database), async (admin) => {
-        await dropSchema(admin, names);
-        for (const role of [names.owner, names.migrator, names.runtime]) await dropOwned(admin, role);
-        const { rows } = await admin.query("SELECT FROM pg_namespace WHERE nspname LIKE 'plugin\\_%'");
-        return rows.length === 0;
+    await this.#inTurn(async () => {
+      if (await this.#exists(names)) await this.#removeSchema(names);
+      await this.#connected(this.#server, async (admin) => {
+        for (const role of rolesOf(names)) await dropOwned(admin, role);
+        await dropRoles(admin, names);
       });
-      if (isLast)
-        await this.#connected(this.#server, (admin) => admin.query(`DROP DATABASE IF EXISTS ${quoted(names.database)} WITH (FORCE)`));
-    }
-    await this.#connected(this.#server, async (admin) => {
-      for (const role of [names.owner, names.migrator, names.runtime]) await dropOwned(admin, role);
-      await dropRoles(admin, names);
     });
+    (await this.#settled)?.delete(names.runtime);
+  }
+
+  async #removeSchema(names: DatabaseNames): Promise<void> {
+    const isLast = await this.#connected(this.#in(names.database), async (admin) => {
+      await dropSchema(admin, names);
+      for (const role of rolesOf(names)) await dropOwned(admin, role);
+      const { rows } = await admin.query("SELECT FROM pg_namespace WHERE nspname LIKE 'plugin\\_%'");
+      return rows.length === 0;
+    });
+    if (!isLast) return;
+    await this.#connected(this.#server, (admin) => admin.query(`DROP DATABASE IF EXISTS ${quoted(names.database)} WITH (FORCE)`));
   }
 
   async #exists({ database }: DatabaseNames): Promise<boolean> {
@@ -94,6 +145,12 @@ export class PluginDatabases {
     const url = new URL(this.#server);
     url.pathname = `/${encodeURIComponent(database)}`;
     return url;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
   }
 
   async #connected<T>(url: URL, work: (connection: Client) => Promise<T>): Promise<T> {

@@ -1,4 +1,5 @@
-import { literal, quoted, type DatabaseNames } from './database-names.ts';
+import { literal, otherLogin, quoted, type DatabaseNames } from './database-names.ts';
+import { closeCatalogues } from './close-catalogues.ts';
 
 /** Statements on one connection. */
 export interface Connection {
@@ -6,63 +7,70 @@ export interface Connection {
 }
 
 export interface Provision extends DatabaseNames {
+  /** Which of its two roles the plugin logs in as. */
+  user: string;
   password: string;
+  /** Until when the other one may log in, for those that know its password from before. */
+  otherUntil?: string;
   connectionLimit: number;
 }
 
 /** Roles and the database; on the maintenance database, as the administrator. What is there stays and is made right again. */
-export async function provisionServer(
-  admin: Connection,
-  { database, owner, migrator, runtime, password, connectionLimit }: Provision,
-): Promise<void> {
+export async function provisionServer(admin: Connection, provision: Provision): Promise<void> {
+  const { database, owner, migrator, runtime, second, user, password, otherUntil, connectionLimit } = provision;
   await ensureRole(admin, owner, 'NOLOGIN');
   await ensureRole(admin, migrator, 'NOLOGIN');
-  await ensureRole(admin, runtime, `LOGIN PASSWORD ${literal(password)} CONNECTION LIMIT ${connectionLimit}`);
-  await admin.query(`GRANT ${quoted(owner)} TO ${quoted(migrator)}`);
+  const limit = `CONNECTION LIMIT ${connectionLimit}`;
+  const other = otherLogin(provision, user);
+  await ensureRole(admin, user, `LOGIN PASSWORD ${literal(password)} VALID UNTIL 'infinity' ${limit}`);
+  // Without a time it was never used, or its time is over.
+  const validity = otherUntil === undefined ? 'NOLOGIN PASSWORD NULL' : `LOGIN VALID UNTIL ${literal(otherUntil)}`;
+  await ensureRole(admin, other, `${validity} ${limit}`);
+  await admin.query(`GRANT ${quoted(owner)} TO ${quoted(migrator)}; GRANT ${quoted(runtime)} TO ${quoted(second)}`);
   const { rows } = await admin.query('SELECT current_database() AS here, EXISTS (SELECT FROM pg_database WHERE datname = $1) AS found', [
     database,
   ]);
   if (!rows[0]['found']) await admin.query(`CREATE DATABASE ${quoted(database)}`);
-  for (const name of [database, String(rows[0]['here']), 'template1']) {
-    await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${quoted(name)} FROM PUBLIC`);
+  for (const name of [database, String(rows[0]['here']), 'template1']) await closeDatabase(admin, name);
+  for (const role of [migrator, runtime, second]) {
+    await admin.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(role)}`);
   }
-  for (const role of [migrator, runtime]) await admin.query(`GRANT CONNECT ON DATABASE ${quoted(database)} TO ${quoted(role)}`);
+}
+
+async function closeDatabase(admin: Connection, name: string): Promise<void> {
+  const { rows } = await admin.query("SELECT has_database_privilege('public', $1, 'CONNECT, TEMPORARY') AS open", [name]);
+  if (rows[0]['open']) await admin.query(`REVOKE CONNECT, TEMPORARY ON DATABASE ${quoted(name)} FROM PUBLIC`);
 }
 
 /** The schema and what the roles may do in it; on the tenant's database, as the administrator. */
-export async function provisionDatabase(admin: Connection, { database, schema, owner, migrator, runtime }: Provision): Promise<void> {
+export async function provisionDatabase(admin: Connection, provision: DatabaseNames): Promise<void> {
+  const { database, schema, owner, migrator, runtime, second } = provision;
   const [inSchema, to, by] = [quoted(schema), quoted(runtime), quoted(owner)];
-  await admin.query('REVOKE ALL ON SCHEMA public FROM PUBLIC');
-  await closeSharedState(admin);
+  await closeCatalogues(admin);
   await admin.query(`CREATE SCHEMA IF NOT EXISTS ${inSchema} AUTHORIZATION ${by}`);
-  await admin.query(`GRANT USAGE ON SCHEMA ${inSchema} TO ${to}`);
   const defaults = `ALTER DEFAULT PRIVILEGES FOR ROLE ${by} IN SCHEMA ${inSchema}`;
-  await admin.query(`${defaults} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${to}`);
-  await admin.query(`${defaults} GRANT USAGE, SELECT ON SEQUENCES TO ${to}`);
-  const settings: [string, string, string][] = [
-    [migrator, 'role', owner],
-    [migrator, 'search_path', schema],
-    [runtime, 'search_path', schema],
-    [runtime, 'statement_timeout', '30s'],
-    [runtime, 'idle_in_transaction_session_timeout', '60s'],
-    [runtime, 'temp_file_limit', '1GB'],
-  ];
-  for (const [role, name, value] of settings) {
-    await admin.query(
-      `ALTER ROLE ${quoted(role)} IN DATABASE ${quoted(database)} SET ${name} = ${name === 'search_path' ? quoted(value) : literal(value)}`,
-    );
-  }
-}
-
-/** Advisory locks and large objects are of the whole database: plugins of one tenant would meet in them. */
-async function closeSharedState(admin: Connection): Promise<void> {
-  const { rows } = await admin.query(
-    `SELECT p.oid::regprocedure::text AS name FROM pg_proc p
-     WHERE p.pronamespace = 'pg_catalog'::regnamespace
-       AND p.proname ~ '^(pg_(try_)?advisory_|lo_|loread$|lowrite$)'
-       AND has_function_privilege('public', p.oid, 'EXECUTE')`,
+  await admin.query(
+    [
+      `GRANT USAGE ON SCHEMA ${inSchema} TO ${to}`,
+      `GRANT USAGE ON LANGUAGE plpgsql TO ${by}`,
+      `${defaults} GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${to}`,
+      `${defaults} GRANT USAGE, SELECT ON SEQUENCES TO ${to}`,
+    ].join(';\n'),
   );
-  if (rows.length > 0) await admin.query(`REVOKE EXECUTE ON FUNCTION ${rows.map(({ name }) => String(name)).join(', ')} FROM PUBLIC`);
+  const ofLogins: [string, string][] = [
+    ['search_path', quoted(schema)],
+    ['statement_timeout', literal('30s')],
+    ['idle_in_transaction_session_timeout', literal('60s')],
+    ['temp_file_limit', literal('1GB')],
+  ];
+  const settings: [string, string, string][] = [
+    [migrator, 'role', literal(owner)],
+    [migrator, 'search_path', quoted(schema)],
+    ...[runtime, second].flatMap((role) => ofLogins.map(([name, value]): [string, string, string] => [role, name, value])),
+  ];
+  await admin.query(
+    settings.map(([role, name, value]) => `ALTER ROLE ${quoted(role)} IN DATABASE ${quoted(database)} SET ${name} = ${value}`).join(';\n'),
+  );
 }
 
 async function ensureRole(admin: Connection, name: string, options: string): Promise<void> {
@@ -76,7 +84,11 @@ export async function dropSchema(admin: Connection, { schema }: DatabaseNames): 
   await admin.query(`DROP SCHEMA IF EXISTS ${quoted(schema)} CASCADE`);
 }
 
-/** Its roles too, and the database when no other plugin has a schema in it; on the maintenance database. */
-export async function dropRoles(admin: Connection, { owner, migrator, runtime }: DatabaseNames): Promise<void> {
-  for (const role of [runtime, migrator, owner]) await admin.query(`DROP ROLE IF EXISTS ${quoted(role)}`);
+export function rolesOf({ owner, migrator, runtime, second }: DatabaseNames): string[] {
+  return [second, runtime, migrator, owner];
+}
+
+/** On the maintenance database. */
+export async function dropRoles(admin: Connection, names: DatabaseNames): Promise<void> {
+  for (const role of rolesOf(names)) await admin.query(`DROP ROLE IF EXISTS ${quoted(role)}`);
 }

@@ -44,7 +44,7 @@ export interface InstallationParts {
   target(installation: PluginInstallation): Target;
 }
 
-export function installationParts({ client, informers }: PluginsEnvironment): InstallationParts {
+export function installationParts({ client, informers, embeddedDatabase }: PluginsEnvironment): InstallationParts {
   const installations = informers.get(PluginInstallationKind);
   installations.addIndex('namespace', ({ metadata, spec }) => [pluginNamespaceOf(metadata.namespace!, spec.plugin)]);
   const versions = informers.get(PluginVersionKind);
@@ -71,7 +71,7 @@ export function installationParts({ client, informers }: PluginsEnvironment): In
     namespaces: new PluginNamespaces(client, namespaceCache),
     tokens: new PluginTokens(objects, new TokenKeys(client, keySecret), jwks),
     stored: new StoredSecrets(client, informers),
-    database: new PlatformDatabase(informers.get(Secret, named(PLATFORM_SETTINGS))),
+    database: new PlatformDatabase(informers.get(Secret, named(PLATFORM_SETTINGS)), embeddedDatabase),
     isSuspended,
     target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
   };

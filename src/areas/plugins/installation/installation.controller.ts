@@ -30,7 +30,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
       removeNamespace: (namespace, tenant, installation) => namespaces.remove(namespace, tenant, installation),
       isTenantGoing: (tenant) => tenants.get(tenant)?.metadata.deletionTimestamp !== undefined,
       backend: stored,
-      databases: () => parts.database.current(),
+      databases: () => parts.database.open(),
     }),
     summarise: (draft, outcome) => {
       for (const transition of summarised(draft, outcome, parts, clock.now())) events.record(draft, eventOf(transition));
@@ -51,7 +51,7 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     namespaces,
     keep: (...args) => objects.keep(...args),
     databaseAddresses: () => database.addresses(),
-    databases: () => database.current(),
+    databases: () => database.open(),
     findSecret: (namespace, name) => objects.find(Secret, namespace, name),
     // The parser of PostgreSQL is some megabytes that plugins without migrations do not need.
     lint: async (files) => (files.length === 0 ? [] : (await import('../migrations/lint-migrations.ts')).lintMigrations(files)),

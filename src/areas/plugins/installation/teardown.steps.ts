@@ -2,8 +2,10 @@ import { secretPathOf } from '../../../api/plugins.tenantry.dev/v1alpha1/names.t
 import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { InstallationCondition, InstallationReason } from '../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
 import { findCondition } from '../../../kube/conditions.ts';
+import { errorText } from '../../../lib/log.ts';
 import { done, waiting } from '../../../runtime/steps/outcome.ts';
 import { NOT_REACHED, type Step } from '../../../runtime/steps/run-steps.ts';
+import { DatabaseUnavailable } from '../database/platform-database.ts';
 import type { PluginDatabases } from '../database/plugin-databases.ts';
 import type { SecretBackend } from '../secrets/secret-backend.ts';
 import { pluginNamespaceOf } from './model/plugin-names.ts';
@@ -14,8 +16,12 @@ export interface TeardownPorts {
   /** The tenant goes too, and everything of it with it. */
   isTenantGoing(tenant: string): boolean;
   backend: Pick<SecretBackend, 'removeBelow'>;
-  databases(): Pick<PluginDatabases, 'remove'> | undefined;
+  /** @throws DatabaseUnavailable */
+  databases(): Promise<Pick<PluginDatabases, 'remove'>>;
 }
+
+/** No watch tells when a server is back. */
+const TRY_AGAIN_MS = 5_000;
 
 /** First what runs, then what it left. */
 export function teardownSteps(ports: TeardownPorts): Step<PluginInstallation>[] {
@@ -43,9 +49,17 @@ function dataSettled({ isTenantGoing, backend, databases }: TeardownPorts): Step
       if (spec.data !== 'Delete' && !isTenantGoing(tenant)) return done(InstallationReason.Retained);
       const database = findCondition(status.conditions, InstallationCondition.DatabaseReady);
       if (database && database.reason !== InstallationReason.NotNeeded && database.reason !== NOT_REACHED) {
-        const server = databases();
-        if (!server) return waiting(InstallationReason.DatabaseUnavailable, 'its database cannot be removed: no server is configured');
-        await server.remove(tenant, spec.plugin);
+        try {
+          await (await databases()).remove(tenant, spec.plugin);
+        } catch (error) {
+          const hadNone = error instanceof DatabaseUnavailable && !error.isConfigured && (status.history ?? []).length === 0;
+          if (!hadNone)
+            return waiting(
+              InstallationReason.DatabaseUnavailable,
+              `its database cannot be removed: ${errorText(error)}; trying again`,
+              TRY_AGAIN_MS,
+            );
+        }
       }
       await backend.removeBelow(secretPathOf(spec.plugin, tenant, ''));
       return done();

@@ -1,5 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { PLATFORM_NAMESPACE, PLATFORM_SETTINGS } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { createHash } from 'node:crypto';
 import type { PluginInstallation } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { pluginVersionName, type PluginVersion } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { InstallationCondition, InstallationReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
@@ -8,67 +7,70 @@ import type { KubeObject } from '../../../../kube/object.ts';
 import { errorText } from '../../../../lib/log.ts';
 import { done, stalled, waiting, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
-import { MigrationError } from '../../database/migrate.ts';
-import { DSN_KEY } from '../../database/platform-database.ts';
-import type { DatabaseAccess, PluginDatabases } from '../../database/plugin-databases.ts';
+import { loginOf, loginSecret, otherUntil } from '../../database/database-login.ts';
+import { ContractPassedError, MigrationError } from '../../database/migrate.ts';
+import { DatabaseUnavailable } from '../../database/platform-database.ts';
+import type { PluginDatabases } from '../../database/plugin-databases.ts';
 import type { MigrationFile, MigrationProblem } from '../../migrations/lint-migrations.ts';
 import { filesToJudge, migrationFiles } from '../../migrations/migration-files.ts';
 import { DATABASE_SECRET } from '../../workload/deployment.ts';
-import { labelsOf, type Target } from '../model/target.ts';
+import type { Target } from '../model/target.ts';
 import type { PluginObjects } from '../plugin-objects.ts';
+
+type Databases = Pick<PluginDatabases, 'access' | 'isSettled' | 'provision' | 'migrate' | 'settle'>;
 
 export interface DatabasePorts {
   target(installation: PluginInstallation): Target;
   version(name: string): PluginVersion | undefined;
   keep: PluginObjects['keep'];
   findSecret(namespace: string, name: string): KubeObject | undefined;
-  databases(): Pick<PluginDatabases, 'access' | 'provision' | 'migrate'> | undefined;
+  /** @throws DatabaseUnavailable */
+  databases(): Promise<Databases>;
   lint(files: readonly MigrationFile[]): Promise<MigrationProblem[]>;
 }
 
 /** No watch tells when a server is back. */
 const TRY_AGAIN_MS = 5_000;
 const PROBLEMS_SHOWN = 5;
+/** What is made of a login and a version; another number has everything made right again. */
+const FORMAT = 2;
 
 /** Its schema is there, with what its migrations make of it, and the plugin has the way to it. */
 export function databaseReady(ports: DatabasePorts): Step<PluginInstallation> {
-  /** What was made right by this process, so that a round in which nothing changed asks the server nothing. */
-  const settled = new Map<string, string>();
   return {
     name: InstallationCondition.DatabaseReady,
     async run(installation) {
       const target = ports.target(installation);
-      const { namespace, manifest, plugin, tenant, version } = target;
-      if (!manifest.spec.database) {
-        await ports.keep(Secret, namespace, 'database', []);
+      if (!target.manifest.spec.database) {
+        await ports.keep(Secret, target.namespace, 'database', []);
         return done(InstallationReason.NotNeeded);
       }
-      const databases = ports.databases();
-      if (!databases) return unconfigured(plugin);
-      const refused = await judged(ports, installation, version);
+      const refused = await judged(ports, installation, target.version);
       if (refused) return refused;
-      const { connectionLimit = 10 } = manifest.spec.database;
-      const password = passwordIn(ports.findSecret(namespace, DATABASE_SECRET)) ?? randomBytes(24).toString('base64url');
-      // Before the role has it, so that a crash in between makes no second one.
-      await ports.keep(Secret, namespace, 'database', [accessSecret(target, databases.access(tenant, plugin), password)]);
-      const state = fingerprint([version.metadata.uid, password, connectionLimit, databases.access(tenant, plugin)]);
-      if (settled.get(namespace) === state) return done();
       try {
-        await databases.provision(tenant, plugin, { password, connectionLimit });
-        await databases.migrate(tenant, plugin, migrationFiles(version));
+        await settle(ports, target, await ports.databases());
+        return done();
       } catch (error) {
-        return failed(plugin, error);
+        return failed(target, error);
       }
-      settled.set(namespace, state);
-      return done();
     },
   };
 }
 
-function unconfigured(plugin: string): Outcome {
-  const what = `Cannot install "${plugin}": its spec.database needs PostgreSQL, and none is configured`;
-  const message = `${what}; put postgresql://user:password@host:port/postgres into ${DSN_KEY} of the Secret ${PLATFORM_NAMESPACE}/${PLATFORM_SETTINGS}`;
-  return waiting(InstallationReason.DatabaseUnavailable, message);
+/** Makes the server say what it should. What it was told before, by this process or another, is not told again. */
+async function settle(ports: DatabasePorts, target: Target, databases: Databases): Promise<void> {
+  const { namespace, manifest, plugin, tenant, version } = target;
+  const { connectionLimit = 10 } = manifest.spec.database!;
+  const login = loginOf(ports.findSecret(namespace, DATABASE_SECRET), target);
+  const access = databases.access(tenant, plugin);
+  // Before the role has it, so that a crash in between makes no second one.
+  await ports.keep(Secret, namespace, 'database', [loginSecret(target, access, login)]);
+  const state = fingerprint([FORMAT, version.metadata.uid, login, connectionLimit, access]);
+  if (await databases.isSettled(tenant, plugin, state)) return;
+  const { user, password } = login;
+  await databases.provision(tenant, plugin, { user, password, otherUntil: otherUntil(login), connectionLimit });
+  await databases.migrate(tenant, plugin, migrationFiles(version));
+  await databases.settle(tenant, plugin, state);
 }
 
 /** What would break the version at work is refused before anything is touched. */
@@ -83,28 +85,15 @@ async function judged(ports: DatabasePorts, { spec, status }: PluginInstallation
   return stalled(InstallationReason.MigrationRefused, message);
 }
 
-/** PostgreSQL's code for a lock that did not come in time. */
-const LOCK_NOT_AVAILABLE = '55P03';
-
-function failed(plugin: string, error: unknown): Outcome {
+function failed({ plugin, version }: Target, error: unknown): Outcome {
   const text = errorText(error);
-  const isLocked = error instanceof MigrationError && (error.cause as { code?: string } | undefined)?.code === LOCK_NOT_AVAILABLE;
-  if (error instanceof MigrationError && !isLocked) return stalled(InstallationReason.MigrationFailed, text);
-  return waiting(InstallationReason.DatabaseUnavailable, `Cannot set up the database of "${plugin}": ${text}; trying again`, TRY_AGAIN_MS);
-}
-
-function passwordIn(secret: KubeObject | undefined): string | undefined {
-  const encoded = secret?.data?.password as string | undefined;
-  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString();
-}
-
-function accessSecret(target: Target, { host, port, database, user, schema }: DatabaseAccess, password: string): KubeObject {
-  const at = host.includes(':') ? `[${host}]` : host;
-  const uri = `postgresql://${encodeURIComponent(user)}:${password}@${at}:${port}/${encodeURIComponent(database)}`;
-  const entries = { host, port: String(port), database, user, schema, password, uri };
-  const data = Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, Buffer.from(value).toString('base64')]));
-  const metadata = { name: DATABASE_SECRET, labels: labelsOf(target, 'database') };
-  return { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data };
+  if (error instanceof MigrationError) return stalled(InstallationReason.MigrationFailed, text);
+  if (error instanceof ContractPassedError) {
+    return stalled(InstallationReason.RollbackForbidden, `Cannot go back to "${plugin}" ${version.spec.version}: ${text}`);
+  }
+  const needs = error instanceof DatabaseUnavailable ? 'its spec.database needs PostgreSQL: ' : 'its database cannot be set up: ';
+  const message = `Cannot install "${plugin}": ${needs}${text}; trying again`;
+  return waiting(InstallationReason.DatabaseUnavailable, message, TRY_AGAIN_MS);
 }
 
 function fingerprint(value: unknown): string {

@@ -1,0 +1,31 @@
+import { EMBEDDED_POSTGRES, PLATFORM_NAMESPACE } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import type { Client } from '../../../../client/client.ts';
+import { Secret } from '../../../../client/kinds.ts';
+import type { KubeObject } from '../../../../kube/object.ts';
+import { isStatusError } from '../../../../kube/status.ts';
+import { FIELD_MANAGER } from '../../installation/plugin-objects.ts';
+import type { EmbeddedServerOptions, ServerSecret } from './embedded-server.ts';
+
+/** In a Secret of the platform, which is sealed like all of them. */
+export function serverSecret(client: Client): EmbeddedServerOptions['secret'] {
+  const secrets = client.resource<KubeObject>(Secret, PLATFORM_NAMESPACE);
+  return {
+    async read() {
+      try {
+        const { data = {} } = await secrets.get(EMBEDDED_POSTGRES);
+        const [password, port] = ['password', 'port'].map((name) => Buffer.from(String(data[name] ?? ''), 'base64').toString());
+        return password === '' ? undefined : { password, port: Number(port) };
+      } catch (error) {
+        if (isStatusError(error, 'NotFound')) return undefined;
+        throw error;
+      }
+    },
+    async write({ password, port }: ServerSecret) {
+      const metadata = { name: EMBEDDED_POSTGRES, namespace: PLATFORM_NAMESPACE };
+      const data = Object.fromEntries(
+        Object.entries({ password, port: String(port) }).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
+      );
+      await secrets.apply({ metadata, data }, { fieldManager: FIELD_MANAGER, force: true });
+    },
+  };
+}

@@ -1,29 +1,39 @@
 import { ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
 import type { ServerFoundation } from '../engine/apiserver/server.ts';
+import type { ObjectWriter } from '../engine/apiserver/registry/objects.ts';
 import { machineFacts } from '../engine/node/registration/machine-facts.ts';
+import { newLease } from '../engine/node/registration/node-registrar.ts';
 import { nodeRights, nodeUser } from '../engine/node/registration/node-rights.ts';
 import type { Client } from '../client/client.ts';
-import { nodeName } from './node-name.ts';
-import { NodeSupervisor, type SupervisorOptions } from './node-supervisor.ts';
+import type { KubeObject } from '../kube/object.ts';
+import { formatMicroTime } from '../kube/time.ts';
+import { realClock } from '../lib/clock.ts';
+import type { Pki } from '../lib/pki/ensure-pki.ts';
 import type { EngineOptions } from './engine.ts';
+import { nodeName } from './node-name.ts';
+import { NodeSupervisor, type NodeSettings } from './node-supervisor.ts';
 
-/** The name of the engine's node, with the rights of a kubelet. */
-export async function prepareNode({ data, node, log }: EngineOptions, { objects, core }: ServerFoundation): Promise<string> {
-  const name = await nodeName({ data, given: node?.name, hostname: machineFacts().hostname, log });
-  await ensureObjects(objects, withResources(core.catalog, nodeRights(name)));
-  return name;
+const NODES = { group: '', resource: 'nodes' };
+
+/** The engine's node: from now on it is in the API, with the rights of a kubelet. It comes in like the others, as a user. */
+export async function prepareNode(
+  { data, address, version, log }: EngineOptions,
+  settings: NodeSettings,
+  { objects, core }: ServerFoundation,
+  pki: Pki,
+  clientAs: (user: { name: string; groups: string[] }) => Client,
+): Promise<NodeSupervisor> {
+  const name = await nodeName({ data, given: settings.name, hostname: machineFacts().hostname, log });
+  const node = new NodeSupervisor({ name, data, address, version, log, settings, pki, client: (own) => clientAs(nodeUser(own)) });
+  const rights = ensureObjects(objects, withResources(core.catalog, nodeRights(name)));
+  if (objects.get(NODES, '', name) === undefined) await register(objects, name, await node.newNode());
+  await rights;
+  return node;
 }
 
-export type NodeStart = Pick<SupervisorOptions, 'name' | 'settings' | 'url' | 'pki'> & {
-  clientAs(user: { name: string; groups: string[] }): Client;
-};
-
-/** The node comes in like the others, as a user. */
-export async function startNode(
-  { data, address, version, log }: EngineOptions,
-  { clientAs, ...start }: NodeStart,
-): Promise<NodeSupervisor> {
-  const node = new NodeSupervisor({ ...start, data, address, version, log, client: (name) => clientAs(nodeUser(name)) });
-  await node.start();
-  return node;
+async function register(objects: ObjectWriter, name: string, node: KubeObject): Promise<void> {
+  const { metadata } = await objects.create(NODES, node, { ours: true });
+  const lease = newLease(name, metadata.uid!, formatMicroTime(new Date(realClock.now())));
+  const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease };
+  await ensureObjects(objects, [{ resource: { group: 'coordination.k8s.io', resource: 'leases' }, object }]);
 }

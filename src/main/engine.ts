@@ -128,10 +128,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     );
     definitions.start();
     // All that clients may count on is there before the first of them is let in.
-    const [nodeName] = await Promise.all([
-      embeddedNode?.then(({ prepareNode }) => prepareNode(options, foundation)),
+    const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
+    const [node] = await Promise.all([
+      embeddedNode?.then(({ prepareNode }) => prepareNode(options, options.node!, foundation, pki, clientAs)),
       bootstrap(foundation, pki, options.port || 443),
-      ensureAreas(foundation, options.areas?.() ?? []),
+      options.areas && ensureAreas(foundation, options.areas()),
     ]);
     closers.push(registerApiServices(foundation, aggregator, log));
 
@@ -145,10 +146,6 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
     await announce(foundation, options.address, port);
     if (options.keys === undefined) writeKubeconfig(data, url, pki);
-    const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
-    const node = await embeddedNode?.then(({ startNode }) =>
-      startNode(options, { name: nodeName!, settings: options.node!, url, pki, clientAs }),
-    );
     aggregator.start();
     resourceMetrics.start();
     new TokenSecrets({
@@ -159,10 +156,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     }).start();
     pluginAdmission?.connect(clientAs);
     const controllers = startBuiltInControllers(server, foundation, pki, options, node, tenancy);
+    const nodeStarted = node?.start(url).catch((error: unknown) => log.error('cannot start the node', { error }));
     closers.push(
       () => pluginAdmission?.stop(),
       () => controllers.stop(),
-      () => node?.stop(),
+      () => nodeStarted?.then(() => node!.stop()),
     );
     return {
       url,

@@ -7,9 +7,10 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '../client/client.ts';
 import { Node } from '../client/kinds.ts';
 import { machineFacts, machineState, type MachineFacts } from '../engine/node/registration/machine-facts.ts';
-import type { NodeDescription, NodeHealth } from '../engine/node/registration/describe-node.ts';
+import { newNode, type NodeDescription, type NodeHealth } from '../engine/node/registration/describe-node.ts';
 import { NodeRegistrar } from '../engine/node/registration/node-registrar.ts';
 import { NO_PRESSURE } from '../engine/node/registration/pressure.ts';
+import type { KubeObject } from '../kube/object.ts';
 import { Backoff } from '../lib/backoff.ts';
 import { realClock, type Timer } from '../lib/clock.ts';
 import type { Log, LogLevel } from '../lib/log.ts';
@@ -42,7 +43,6 @@ export interface SupervisorOptions {
   name: string;
   data: string;
   /** Of the API server. */
-  url: string;
   address: string;
   settings: NodeSettings;
   pki: Pki;
@@ -72,6 +72,7 @@ export class NodeSupervisor {
   #options: SupervisorOptions;
   #machine: MachineFacts = machineFacts();
   #client: Client;
+  #url = '';
   #registrar: NodeRegistrar;
   #runtime: string | undefined;
   #agent: ChildProcess | undefined;
@@ -92,8 +93,19 @@ export class NodeSupervisor {
     this.#registrar = new NodeRegistrar({ client: this.#client, clock: realClock, log, describe: () => this.#describe() });
   }
 
-  /** Registers the node. Starts the agent too when an earlier one left something behind. */
-  async start(): Promise<void> {
+  /** The node as it is registered first, ready for Pods. */
+  async newNode(): Promise<KubeObject> {
+    this.#runtime ??= `process://${this.#options.version}`;
+    const { node, health } = await this.#describe();
+    return { apiVersion: 'v1', kind: 'Node', ...newNode(node, health, new Date(realClock.now())) };
+  }
+
+  /**
+   * Keeps the node registered. Starts the agent too when an earlier one left something behind.
+   * @param url of the API server
+   */
+  async start(url: string): Promise<void> {
+    this.#url = url;
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#registrar.start();
     // Volumes too: nobody else removes the folders of those that are deleted.
@@ -186,7 +198,7 @@ export class NodeSupervisor {
 
   /** Its certificates, its kubeconfig and its flags. */
   async #prepare(): Promise<string[]> {
-    const { data, url, pki, settings, address } = this.#options;
+    const { data, pki, settings, address } = this.#options;
     const addresses = [this.#machine.address, this.#serverAddress];
     const certificates = await ensureNodeCertificates(join(data, 'pki'), {
       name: this.name,
@@ -195,7 +207,7 @@ export class NodeSupervisor {
       clock: realClock,
     });
     const kubeconfig = join(this.#folder, 'kubeconfig');
-    const server = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+    const server = this.#url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
     const text = kubeconfigText({
       server,
       authorityPem: pki.authority.certificatePem,

@@ -56,6 +56,12 @@ export function nodeMetadata({
   return { name, labels, annotations: { [VOLUME_FOLDER]: volumeFolder } };
 }
 
+/** As it is registered first. */
+export function newNode(node: NodeDescription, health: NodeHealth, now: Date) {
+  const spec = node.podCidr === undefined ? {} : { podCIDR: node.podCidr, podCIDRs: [node.podCidr] };
+  return { metadata: nodeMetadata(node), spec, status: { ...nodeStatus(node), conditions: nodeConditions(health, [], now) } };
+}
+
 /** All of a Node's status but its conditions. */
 export function nodeStatus(node: NodeDescription): NodeStatus {
   const { machine, serverPort } = node;

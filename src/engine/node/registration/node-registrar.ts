@@ -6,7 +6,7 @@ import { isStatusError } from '../../../kube/status.ts';
 import { formatMicroTime } from '../../../kube/time.ts';
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
-import { nodeConditions, nodeMetadata, nodeStatus, type NodeDescription, type NodeHealth } from './describe-node.ts';
+import { newNode, nodeConditions, nodeMetadata, nodeStatus, type NodeDescription, type NodeHealth } from './describe-node.ts';
 
 export const LEASE_NAMESPACE = 'kube-node-lease';
 const LEASE_SECONDS = 40;
@@ -94,7 +94,6 @@ export class NodeRegistrar {
   async #ensure(node: NodeDescription, health: NodeHealth): Promise<NodeObject> {
     const nodes = this.#options.client.resource(Node);
     const wanted = nodeMetadata(node);
-    const spec = node.podCidr === undefined ? {} : { podCIDR: node.podCidr, podCIDRs: [node.podCidr] };
     try {
       const found = await nodes.get(node.name);
       const { labels, annotations } = found.metadata;
@@ -106,9 +105,8 @@ export class NodeRegistrar {
       return await nodes.patch(node.name, { type: 'merge', patch });
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error;
-      const conditions = nodeConditions(health, [], new Date(this.#options.clock.now()));
       this.#toldAt = this.#options.clock.monotonic();
-      return this.#opened(await nodes.create({ metadata: wanted, spec, status: { ...nodeStatus(node), conditions } }));
+      return this.#opened(await nodes.create(newNode(node, health, new Date(this.#options.clock.now()))));
     }
   }
 
@@ -129,12 +127,17 @@ export class NodeRegistrar {
       await leases.patch(name!, { type: 'merge', patch: { spec: { renewTime, holderIdentity: name } } });
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error;
-      await leases.create({
-        metadata: { name, namespace: LEASE_NAMESPACE, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: name!, uid: uid! }] },
-        spec: { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime },
-      });
+      await leases.create(newLease(name!, uid!, renewTime));
     }
   }
+}
+
+/** What tells that the node is alive; it goes with it. */
+export function newLease(name: string, uid: string, renewTime: string) {
+  return {
+    metadata: { name, namespace: LEASE_NAMESPACE, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
+    spec: { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime },
+  };
 }
 
 /** What to send; undefined when everything is known already. Heartbeats alone are sent when they are due. */

@@ -9,7 +9,7 @@ import type { EmbeddedDatabase, OpenDatabase } from '../platform-database.ts';
 import { findPrograms, PACKAGE, type PostgresPrograms } from './postgres-programs.ts';
 import { give, nobody, OWN_ACCOUNT, type Account } from './server-account.ts';
 import { findServer, isAlive, stopServer, untilReady } from './server-process.ts';
-import { ACCESS_RULES, serverFlags, SUPERUSER } from './server-settings.ts';
+import { ACCESS_RULES, embeddedDsn, LOOPBACK, serverFlags, SUPERUSER } from './server-settings.ts';
 import { runPostgres, spawnServer, type Launch } from './spawn-postgres.ts';
 
 /** What has to outlive a restart; kept sealed. */
@@ -33,7 +33,6 @@ export interface EmbeddedServerOptions {
 /** No watch tells when somebody else's child is gone. */
 const LOOK_AFTER_MS = 2_000;
 const WRONG_PASSWORD = '28P01';
-const LOOPBACK = '127.0.0.1';
 
 /**
  * A PostgreSQL of our own, started with the first plugin that needs one. It outlives a crash of this process, and the next one takes it over;
@@ -90,7 +89,7 @@ export class EmbeddedServer implements EmbeddedDatabase {
     await this.#ensureLogin(launch, { ...known, port }, addresses);
     log.info(found === undefined ? 'PostgreSQL runs' : 'PostgreSQL was taken over', { port, pid: this.#pid });
     this.#lookAfter();
-    return { dsn: dsnOf({ ...known, port }), host: address };
+    return { dsn: embeddedDsn({ ...known, port }), host: address };
   }
 
   /** The folder is there, with a cluster in it. */
@@ -208,12 +207,8 @@ async function settleOn(folder: string, maker: Account): Promise<Account> {
   }
 }
 
-function dsnOf({ password, port }: ServerSecret): string {
-  return `postgresql://${SUPERUSER}:${password}@${LOOPBACK}:${port}/postgres`;
-}
-
 async function canLogIn(secret: ServerSecret): Promise<boolean> {
-  const client = new Client({ connectionString: dsnOf(secret), connectionTimeoutMillis: 5_000 });
+  const client = new Client({ connectionString: embeddedDsn(secret), connectionTimeoutMillis: 5_000 });
   client.on('error', () => {});
   try {
     await client.connect();

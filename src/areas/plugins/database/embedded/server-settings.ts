@@ -1,6 +1,13 @@
 /** The one role that is not a plugin's. */
 export const SUPERUSER = 'tenantry';
 
+export const LOOPBACK = '127.0.0.1';
+
+/** As its superuser, on the same machine. */
+export function embeddedDsn({ password, port }: { password: string; port: number }): string {
+  return `postgresql://${SUPERUSER}:${password}@${LOOPBACK}:${port}/postgres`;
+}
+
 export interface ServerPlace {
   port: number;
   /** Addresses to listen on. */
@@ -36,7 +43,7 @@ export function serverFlags({ port, addresses }: ServerPlace): string[] {
 
 /** Who may come from where. The superuser comes from this machine only, and everybody with a password. */
 export const ACCESS_RULES = [
-  `host all ${SUPERUSER} 127.0.0.1/32 scram-sha-256`,
+  `host all ${SUPERUSER} ${LOOPBACK}/32 scram-sha-256`,
   `host all ${SUPERUSER} all reject`,
   'host all all all scram-sha-256',
   '',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-export type NodeTool = 'runc' | 'crun' | 'bwrap' | 'nft' | 'ip' | 'conntrack' | 'busybox' | 'git';
+export type NodeTool = 'runc' | 'crun' | 'bwrap' | 'nft' | 'ip' | 'conntrack' | 'busybox' | 'git' | 'java' | 'mvn';
 
 /** The Debian package that brings each program. busybox has to be the static one: it is all there is in the test images. */
 const PACKAGES: Record<NodeTool, string> = {
@@ -14,6 +14,8 @@ const PACKAGES: Record<NodeTool, string> = {
   conntrack: 'conntrack',
   busybox: 'busybox-static',
   git: 'git',
+  java: 'default-jre-headless',
+  mvn: 'maven',
 };
 
 /** Folders that a plain user's PATH may lack. */

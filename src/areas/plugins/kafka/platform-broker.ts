@@ -1,0 +1,50 @@
+import { PLATFORM_NAMESPACE, PLATFORM_SETTINGS } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { deepEqual } from '../../../kube/json-value.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Informer } from '../../../runtime/informer/informer.ts';
+import type { EventBroker } from './event-broker.ts';
+import { brokerSettings, type BrokerSettings } from './model/broker-settings.ts';
+
+/** The Kafka that the platform's settings name, when they name one. */
+export class PlatformBroker {
+  readonly #settings: Informer;
+  readonly #clock: Clock;
+  #known: { settings: BrokerSettings; broker: Promise<EventBroker> } | undefined;
+
+  constructor(settings: Informer, clock: Clock) {
+    this.#settings = settings;
+    this.#clock = clock;
+  }
+
+  /** @throws BrokerSettingsError */
+  settings(): BrokerSettings | undefined {
+    const data = (this.#settings.find(PLATFORM_NAMESPACE, PLATFORM_SETTINGS)?.data ?? {}) as Record<string, string>;
+    const entries = Object.entries(data).filter(([name]) => name.startsWith('kafka-'));
+    return brokerSettings(Object.fromEntries(entries.map(([name, value]) => [name, Buffer.from(value, 'base64').toString()])));
+  }
+
+  /** @throws BrokerSettingsError */
+  async current(): Promise<EventBroker | undefined> {
+    const settings = this.settings();
+    if (this.#known && (!settings || !deepEqual(settings, this.#known.settings))) {
+      const { broker } = this.#known;
+      this.#known = undefined;
+      await (await broker).close();
+    }
+    if (!settings) return undefined;
+    this.#known ??= { settings, broker: open(settings, this.#clock) };
+    return this.#known.broker;
+  }
+
+  async close(): Promise<void> {
+    const broker = this.#known?.broker;
+    this.#known = undefined;
+    await (await broker)?.close();
+  }
+}
+
+/** Who has no Kafka does not carry its client. */
+async function open(settings: BrokerSettings, clock: Clock): Promise<EventBroker> {
+  const { KafkaBroker } = await import('./kafka-broker.ts');
+  return new KafkaBroker(settings, clock);
+}

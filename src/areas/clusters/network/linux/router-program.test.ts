@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { platformOf } from '../model/vpc.ts';
+import { aPort, aVpc } from '../testing/some-vpcs.ts';
+import { machineRules } from './machine-rules.ts';
+import { bridgeOf, LinuxNames, peerLinkOf, portLinkOf } from './names.ts';
+import { routerLinks, routerProgram } from './router-program.ts';
+import { routerRules } from './router-rules.ts';
+import { NOTHING, readState } from './router-state.ts';
+import { failuresByOwner } from './script.ts';
+
+const platform = platformOf();
+const guest = aPort('w', '10.0.1.10', { attachment: { kind: 'Tap', owner: 1234 } });
+const peer = aVpc('b', { index: 2, subnets: [{ name: 'one', cidr: '10.0.2.0/24', gateway: '10.0.2.1' }], peers: ['a'] });
+const vpc = aVpc('a', { ports: [guest], peers: ['b'], endpoints: [{ address: '100.64.0.2', protocol: 'tcp', port: 6443 }] });
+const ruleOf = (text: string, part: string): number => text.split('\n').findIndex((line) => line.includes(part));
+
+describe('routerProgram', () => {
+  it('makes everything in an empty namespace', () => {
+    const { commands, removals } = routerProgram(vpc, [peer], platform, NOTHING);
+    expect(removals).toEqual([]);
+    expect(commands).toContain(`tuntap add dev ${portLinkOf(guest)} mode tap user 1234`);
+    expect(commands).toContain(`link set ${portLinkOf(guest)} master ${bridgeOf(vpc.subnets[0])} up`);
+    expect(commands).toContain('route replace default via 100.64.0.2 dev up0');
+    expect(commands).toContain(`route replace 10.0.2.0/24 via 169.254.0.2 dev ${peerLinkOf(vpc, peer)}`);
+  });
+
+  it('adds no link that is there, and takes away what is no longer wanted', () => {
+    const links = new Set(['lo', 'up0', 'eth7', 'p00000000', ...routerLinks(vpc, [])]);
+    const { commands, removals } = routerProgram(vpc, [], platform, {
+      links,
+      routes: new Set(['default', '10.0.2.0/24']),
+      tables: new Set(),
+    });
+    expect(commands.filter((command) => / add /.test(command))).toEqual([]);
+    expect(removals).toEqual(['route delete 10.0.2.0/24', 'link delete p00000000']);
+  });
+
+  it('gives a subnet whose gateway changes another bridge', () => {
+    const moved = { ...vpc, subnets: [{ ...vpc.subnets[0], gateway: '10.0.1.254' }] };
+    const { commands, removals } = routerProgram(moved, [], platform, { ...NOTHING, links: routerLinks(vpc, []) });
+    expect(removals).toContain(`link delete ${bridgeOf(vpc.subnets[0])}`);
+    expect(commands.some((command) => command.startsWith(`link add ${bridgeOf(moved.subnets[0])} `))).toBe(true);
+  });
+});
+
+describe('routerRules', () => {
+  it('let the endpoint through before the platform is dropped, and that before the world', () => {
+    const rules = routerRules(vpc, [], platform);
+    const order = ['th dport @endpoints accept', 'oifname "up0" ip daddr @blocked drop', 'oifname "up0" ip saddr @own accept'].map((part) =>
+      ruleOf(rules, part),
+    );
+    expect(order.every((line) => line > 0)).toBe(true);
+    expect(order).toEqual(order.toSorted((first, second) => first - second));
+  });
+
+  it('know a peer only when there is one', () => {
+    expect(routerRules(vpc, [], platform)).not.toContain('10.0.2.0/24');
+    expect(routerRules(vpc, [peer], platform)).toContain(
+      `oifname "${peerLinkOf(vpc, peer)}" ip saddr { 10.0.1.0/24 } ip daddr { 10.0.2.0/24 } accept`,
+    );
+  });
+
+  it('have no way to the world without egress', () => {
+    expect(routerRules({ ...vpc, egress: false }, [], platform)).not.toContain('oifname "up0" ip saddr @own accept');
+  });
+
+  it('bind a port to the addresses of its worker and to what is routed through it', () => {
+    const routed = { ...vpc, routes: [{ cidr: '10.244.1.0/24', via: '10.0.1.10' }] };
+    expect(routerRules(routed, [], platform)).toContain(`elements = { ${guest.mac} . 10.0.1.10, ${guest.mac} . 10.244.1.0/24 }`);
+  });
+});
+
+describe('machineRules', () => {
+  const names = new LinuxNames('abc123');
+
+  it('let each tenant to its own endpoints only', () => {
+    const rules = machineRules({ platform, vpcs: [vpc, peer] }, names);
+    expect(rules).toContain(`elements = { "${names.uplink('a')}" . 100.64.0.2 . tcp . 6443 }`);
+    expect(rules).toContain('iifname "vabc123*" drop');
+  });
+
+  it('are gone with the last VPC', () => {
+    expect(machineRules({ platform, vpcs: [] }, names)).toBe('add table ip tenantry-vpc-abc123\ndelete table ip tenantry-vpc-abc123\n');
+  });
+});
+
+describe('names', () => {
+  it('fit the kernel, whatever the tenant is called', () => {
+    const names = new LinuxNames('abc123');
+    const long = aVpc('a-tenant-with-a-name-that-is-as-long-as-a-name-can-be');
+    const links = [names.uplink(long.name), bridgeOf(long.subnets[0]), portLinkOf(guest), peerLinkOf(long, peer)];
+    expect(links.filter((link) => link.length > 15)).toEqual([]);
+    expect(() => new LinuxNames('ABC')).toThrow('Cannot use "ABC" as the name of an instance');
+  });
+});
+
+describe('what tools say', () => {
+  it('is read into the state of a namespace', () => {
+    const output =
+      '[{"ifname":"lo"},{"ifname":"up0"}]\n---\n[{"dst":"default","gateway":"1.2.3.4"},{"dst":"10.0.1.0/24"}]\n---\ntable inet tenantry\n';
+    const { links, routes, tables } = readState(output);
+    expect([[...links], [...routes], tables.has('inet tenantry')]).toEqual([['lo', 'up0'], ['default'], true]);
+    expect([...readState('---\n---\n').links]).toEqual([]);
+  });
+
+  it('names whose line failed', () => {
+    const output = 'RTNETLINK answers: File exists\nCommand failed -:2\nCannot find device "x"\nCommand failed -:3\n';
+    expect([...failuresByOwner(output, ['a', 'b', 'b', 'c'])]).toEqual([['b', 'RTNETLINK answers: File exists']]);
+  });
+});

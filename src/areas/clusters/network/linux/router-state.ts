@@ -1,0 +1,39 @@
+import { isOwnLink, UPLINK } from './names.ts';
+
+/** What is in a network namespace. */
+export interface NamespaceState {
+  links: ReadonlySet<string>;
+  /** Destinations of the routes that go through a gateway. */
+  routes: ReadonlySet<string>;
+  /** Tables of rules, such as `inet tenantry`. */
+  tables: ReadonlySet<string>;
+}
+
+export const NOTHING: NamespaceState = { links: new Set(), routes: new Set(), tables: new Set() };
+
+const SEPARATOR = '---';
+
+/** Tells what `readState` reads. */
+export const STATE_SCRIPT = `ip -j link show\necho ${SEPARATOR}\nip -j -4 route show\necho ${SEPARATOR}\nnft list tables\n`;
+
+export function readState(output: string): NamespaceState {
+  const [links, routes, tables] = output.split(`${SEPARATOR}\n`);
+  return {
+    links: new Set((JSON.parse(links || '[]') as { ifname: string }[]).map(({ ifname }) => ifname)),
+    routes: new Set(
+      (JSON.parse(routes || '[]') as { dst: string; gateway?: string }[]).filter(({ gateway }) => gateway).map(({ dst }) => dst),
+    ),
+    tables: new Set(tables.split('\n').map((line) => line.replace(/^table /, ''))),
+  };
+}
+
+/** Whether everything that a router needs is there. */
+export function isComplete(state: NamespaceState, links: ReadonlySet<string>): boolean {
+  const tables = state.tables.has('inet tenantry') && state.tables.has('bridge tenantry');
+  return (
+    tables &&
+    state.links.has(UPLINK) &&
+    [...links].every((link) => state.links.has(link)) &&
+    ![...state.links].some((link) => isOwnLink(link) && !links.has(link))
+  );
+}

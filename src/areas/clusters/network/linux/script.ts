@@ -1,0 +1,93 @@
+import { availableParallelism } from 'node:os';
+import { runCommand } from '../../../../lib/run-command.ts';
+import type { RouterProgram } from './router-program.ts';
+import { ROUTER_SETTINGS } from './router-program.ts';
+
+/** Ends what is given to a tool on its standard input. No name or address contains it. */
+const END = 'END-OF-TENANTRY-INPUT';
+
+/** What one piece of a script said. */
+export interface PieceResult {
+  name: string;
+  failed: boolean;
+  output: string;
+}
+
+/** A piece of a script that runs inside a network namespace. */
+export interface ScriptPiece {
+  name: string;
+  /** Path of the namespace. */
+  namespace: string;
+  text: string;
+}
+
+/**
+ * Runs pieces in their namespaces, each judged by itself. This process stands still whenever it starts another, so a few shells start all the
+ * others; more of them than processors would only wait for each other.
+ */
+export async function runPieces(pieces: readonly ScriptPiece[]): Promise<PieceResult[]> {
+  const shells = Math.max(1, Math.min(availableParallelism(), Math.ceil(pieces.length / 4)));
+  const shares = Array.from({ length: shells }, (_, share) => pieces.filter((_piece, position) => position % shells === share));
+  const results = await Promise.all(shares.filter((share) => share.length > 0).map(runShare));
+  return results.flat();
+}
+
+async function runShare(pieces: readonly ScriptPiece[]): Promise<PieceResult[]> {
+  const script = pieces.map(
+    ({ namespace, text }) => `nsenter --net=${namespace} sh -e 2>&1 <<'${END}-OF-PIECE'\n${text}${END}-OF-PIECE\necho "${END} $?"\n`,
+  );
+  const output = await runCommand('sh', ['-s'], { input: script.join('') });
+  const parts = output.split(new RegExp(`${END} (\\d+)\\n`));
+  return pieces.map(({ name }, position) => ({ name, output: parts[2 * position], failed: parts[2 * position + 1] !== '0' }));
+}
+
+/** Nothing is forwarded before the rules are in place. */
+export function routerScript({ rules, removals, commands, inside }: RouterProgram): string {
+  return [
+    ...ROUTER_SETTINGS.map(([name, value]) => setting(name, value)),
+    given('nft -f -', rules),
+    removalScript(removals),
+    given('ip -batch -', `${commands.join('\n')}\n`),
+    setting('net/ipv4/ip_forward', '1'),
+    ...[...inside].map(([path, lines]) => given(`nsenter --net=${path} ip -batch -`, `${lines.join('\n')}\n`)),
+  ].join('');
+}
+
+export function removalScript(removals: readonly string[]): string {
+  return removals.length === 0 ? '' : given('ip -force -batch - >/dev/null 2>&1', `${removals.join('\n')}\n`, ' || true');
+}
+
+/** Goes on after a line that fails, and says which one it was. */
+export function ipScript(commands: readonly string[]): string {
+  return given('ip -force -batch -', `${commands.join('\n')}\n`);
+}
+
+/** What went wrong, by whom each line of an `ipScript` belongs to; the first failure of each. */
+export function failuresByOwner(output: string, owners: readonly string[]): Map<string, string> {
+  const failures = new Map<string, string>();
+  let said: string[] = [];
+  for (const line of output.split('\n')) {
+    const number = /^Command failed -:(\d+)$/.exec(line)?.[1];
+    if (number === undefined) {
+      said.push(line);
+      continue;
+    }
+    const owner = owners[Number(number) - 1];
+    if (!failures.has(owner)) failures.set(owner, said.join(' ').trim());
+    said = [];
+  }
+  return failures;
+}
+
+export function machineScript(rules: string, forward: boolean): string {
+  return given('nft -f -', rules) + (forward ? setting('net/ipv4/ip_forward', '1') : '');
+}
+
+function given(command: string, input: string, otherwise = ''): string {
+  return `${command} <<'${END}'${otherwise}\n${input}${END}\n`;
+}
+
+/** Kernels lack what they were built without: a bridge's filter, IPv6. */
+function setting(name: string, value: string): string {
+  return `[ ! -e /proc/sys/${name} ] || echo ${value} > /proc/sys/${name}\n`;
+}

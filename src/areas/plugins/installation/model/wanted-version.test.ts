@@ -92,6 +92,15 @@ describe('wantedVersion', () => {
   });
 });
 
+test('wantedVersion of a rollback is not refused for what the version before took away itself', () => {
+  const given = installation(
+    { rollback: { request: 1 } },
+    { target: { version: '1.9.0' }, history: [revision('1.0.0'), revision('1.9.0')] },
+  );
+  const all = [published('1.0.0', 'VERIFIED', ['002_drop.sql']), published('1.9.0', 'VERIFIED', ['002_drop.sql'])];
+  expect(wantedVersion(given, all)).toEqual({ version: '1.0.0' });
+});
+
 describe('withRevision', () => {
   const at = (version: string, isRollback = false) => ({
     version,

@@ -41,6 +41,10 @@ function rollbackTarget({ spec, status = {} }: PluginInstallation, versions: rea
   return { reason: InstallationReason.RollbackForbidden, message };
 }
 
+function contractFiles({ spec }: PluginVersion): string[] {
+  return spec.manifest.spec.database?.migrations?.contract ?? [];
+}
+
 /** The version whose migrations took away what the target may still use. */
 function contractBetween(
   target: string,
@@ -50,8 +54,9 @@ function contractBetween(
 ): string | undefined {
   const since = history.slice(history.findLastIndex(({ version }) => version === target) + 1).map(({ version }) => version);
   const passed = new Set(current === undefined ? since : [...since, current]);
+  // Files stay declared in the versions that follow: what the target itself has took nothing away from it.
+  const known = new Set(versions.filter(({ spec }) => spec.version === target).flatMap(contractFiles));
   return versions.find(
-    ({ spec }) =>
-      passed.has(spec.version) && spec.version !== target && (spec.manifest.spec.database?.migrations?.contract ?? []).length > 0,
+    (version) => passed.has(version.spec.version) && version.spec.version !== target && contractFiles(version).some((file) => !known.has(file)),
   )?.spec.version;
 }

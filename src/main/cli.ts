@@ -6,6 +6,7 @@ import { addKrtCommands, addRunCommand } from './krt-commands.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
 import { addPluginCommands } from './plugin-commands.ts';
+import { addSecretCommands } from './secret-commands.ts';
 import { addNamespaceCommands, addTenantCommands } from './tenant-commands.ts';
 import { reportFailure } from './report-failure.ts';
 
@@ -121,6 +122,7 @@ Example:
   addTenantCommands(program);
   addNamespaceCommands(program);
   addPluginCommands(program);
+  addSecretCommands(program);
   addControllerCommand(program);
   addAdmissionCommand(program);
   addImageCommands(program);

@@ -85,7 +85,7 @@ const secret = object(
     /** Below `adapstory/plugins/<plugin>/<tenant>/`; the name when absent. */
     path: text({ pattern: RELATIVE_PATH, maxLength: 255 }),
     /** Which property of it; all when absent. */
-    property: text({ maxLength: 255 }),
+    property: text({ pattern: '^[-._a-zA-Z0-9]+$', maxLength: 253 }),
     env: text({ pattern: '^[A-Z_][A-Z0-9_]*$', maxLength: 128 }),
     optional: boolean({ default: false }),
   },

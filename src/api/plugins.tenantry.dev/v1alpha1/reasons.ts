@@ -35,6 +35,7 @@ export const InstallationReason = {
   NamespaceTerminating: 'NamespaceTerminating',
   NamespaceJoining: 'NamespaceJoining',
   SecretMissing: 'SecretMissing',
+  SecretBackendUnavailable: 'SecretBackendUnavailable',
   PullSecretMissing: 'PullSecretMissing',
   NotNeeded: 'NotNeeded',
   DatabaseUnavailable: 'DatabaseUnavailable',

@@ -17,7 +17,9 @@ import { PlatformDatabase } from '../database/platform-database.ts';
 import { PluginTokens } from '../identity/plugin-tokens.ts';
 import { TokenKeys } from '../identity/token-keys.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
-import { StoredSecrets } from '../secrets/secret-backend.ts';
+import { ExternalSecrets } from '../secrets/external/external-secrets.ts';
+import { PlatformSecrets } from '../secrets/platform-secrets.ts';
+import { StoredSecrets } from '../secrets/stored-secrets.ts';
 import { pluginNamespaceOf } from './model/plugin-names.ts';
 import { targetOf, type Target } from './model/target.ts';
 import { PluginNamespaces } from './plugin-namespaces.ts';
@@ -36,7 +38,7 @@ export interface InstallationParts {
   objects: PluginObjects;
   namespaces: PluginNamespaces;
   tokens: PluginTokens;
-  stored: StoredSecrets;
+  secrets: PlatformSecrets;
   database: PlatformDatabase;
   /** By itself, or with its tenant. */
   isSuspended(installation: PluginInstallation): boolean;
@@ -55,6 +57,7 @@ export function installationParts({ client, informers, embeddedDatabase }: Plugi
   const named = (name: string) => ({ namespace: PLATFORM_NAMESPACE, fieldSelector: `metadata.name=${name}` });
   const keySecret = informers.get(Secret, named(TOKEN_KEYS)) as Informer;
   const jwks = informers.get(ConfigMap, named(TOKEN_JWKS)) as Informer;
+  const settings = informers.get(Secret, named(PLATFORM_SETTINGS)) as Informer;
   const objects = new PluginObjects(client, informers);
   const isSuspended = ({ metadata, spec }: PluginInstallation): boolean =>
     spec.suspended === true || namespaceCache.get(metadata.namespace!)?.metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined;
@@ -70,8 +73,8 @@ export function installationParts({ client, informers, embeddedDatabase }: Plugi
     objects,
     namespaces: new PluginNamespaces(client, namespaceCache),
     tokens: new PluginTokens(objects, new TokenKeys(client, keySecret), jwks),
-    stored: new StoredSecrets(client, informers),
-    database: new PlatformDatabase(informers.get(Secret, named(PLATFORM_SETTINGS)), embeddedDatabase),
+    secrets: new PlatformSecrets(settings, new StoredSecrets(client, informers), new ExternalSecrets(client, informers, objects)),
+    database: new PlatformDatabase(settings, embeddedDatabase),
     isSuspended,
     target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
   };

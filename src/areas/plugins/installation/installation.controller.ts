@@ -18,7 +18,7 @@ const CONCURRENCY = 8;
 /** Makes of a PluginInstallation what it says: this version of a plugin, at work for this tenant and nobody else. */
 export function installationController(environment: PluginsEnvironment, parts: InstallationParts): Controller {
   const { client, clock, events } = environment;
-  const { installations, tenants, namespaces, stored } = parts;
+  const { installations, tenants, namespaces, secrets } = parts;
   const reconcile = stepReconciler<PluginInstallation>({
     clock,
     read: (key) => installations.get(key),
@@ -29,7 +29,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
     teardown: teardownSteps({
       removeNamespace: (namespace, tenant, installation) => namespaces.remove(namespace, tenant, installation),
       isTenantGoing: (tenant) => tenants.get(tenant)?.metadata.deletionTimestamp !== undefined,
-      backend: stored,
+      backend: secrets,
       databases: () => parts.database.open(),
     }),
     summarise: (draft, outcome) => {
@@ -42,7 +42,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
 }
 
 function portsOf(parts: InstallationParts): InstallationPorts {
-  const { versions, namespaces, objects, tokens, stored, database, pullSecrets } = parts;
+  const { versions, namespaces, objects, tokens, secrets, database, pullSecrets } = parts;
   return {
     isTenant: (namespace) => namespaces.isTenant(namespace),
     versionsOf: (publisher, plugin) => versions.byIndex('plugin', `${publisher}/${plugin}`),
@@ -56,7 +56,7 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     // The parser of PostgreSQL is some megabytes that plugins without migrations do not need.
     lint: async (files) => (files.length === 0 ? [] : (await import('../migrations/lint-migrations.ts')).lintMigrations(files)),
     tokens,
-    backend: stored,
+    backend: secrets,
     pullSecret: (name, publisher) => pullSecretFrom(pullSecrets, name, publisher),
     deployment: (namespace, name) => objects.find(Deployment, namespace, name),
   };

@@ -5,12 +5,12 @@ import { deepEqual } from '../../../kube/json-value.ts';
 import type { Controller } from '../../../runtime/controller.ts';
 import type { Change } from '../../../runtime/informer/informer.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
-import { pathsOf } from '../secrets/secret-backend.ts';
+import { pathsOf } from '../secrets/stored-secrets.ts';
 import type { InstallationParts } from './installation-parts.ts';
 
 /** Which change concerns which installations. */
 export function wakeInstallations(controller: Controller, parts: InstallationParts): void {
-  const { installations, versions, namespaceCache, stored, pullSecrets } = parts;
+  const { installations, versions, namespaceCache, secrets, pullSecrets } = parts;
   installations.addIndex('tenant', ({ metadata }) => [metadata.namespace!]);
   installations.addIndex('plugin', ({ spec }) => [`${spec.publisher}/${spec.plugin}`]);
   installations.addIndex('secrets', ({ metadata, spec }) => [secretPathOf(spec.plugin, metadata.namespace!, '')]);
@@ -18,6 +18,7 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
   const by = (index: string, value: string): string[] => installations.byIndex(index, value).map(keyOf);
 
   for (const informer of parts.objects.informers) controller.watch(informer, ({ object }) => by('namespace', object.metadata.namespace!));
+  secrets.external.onFollowing((informer) => controller.watch(informer, ({ object }) => by('namespace', object.metadata.namespace!)));
   controller
     .watch(installations, (change) => (isReport(change) ? [] : [keyOf(change.object)]))
     .watch(versions, ({ object: { spec } }) => by('plugin', `${spec.publisher}/${spec.plugin}`))
@@ -26,7 +27,7 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
       if (metadata.annotations?.[INSTALLATION_ANNOTATION] !== undefined) return by('namespace', metadata.name!);
       return isTenant ? by('tenant', metadata.name!) : [];
     })
-    .watch(stored.informer, ({ object }) => pathsOf(object).flatMap((path) => by('secrets', folderOf(path))))
+    .watch(secrets.stored.informer, ({ object }) => pathsOf(object).flatMap((path) => by('secrets', folderOf(path))))
     .watch(pullSecrets, ({ object }) => Object.values(object.metadata.labels ?? {}).flatMap((publisher) => by('publisher', publisher)))
     .watch(parts.database.settings, () => Array.from(installations.list(), keyOf))
     // Read by the steps, so their first lists have to be there; what changes in them is the token controller's.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { secretPathOf } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { Target } from '../installation/model/target.ts';
 import type { SecretBackend } from './secret-backend.ts';
@@ -14,8 +15,8 @@ export interface ResolvedSecrets {
 }
 
 /**
- * What a plugin's secrets are. One with a property is the file `<name>`, one without is a folder `<name>` with a file per property; names
- * have no dots, so `<name>.<property>` is one entry only.
+ * What a plugin's secrets are. One with a property is the file `<name>`, one without is a folder `<name>` with a file per property. Entries
+ * carry a hash of what they stand for, so that two versions that mean different things by one name can share the Secret of their namespace.
  */
 export function resolveSecrets({ manifest, plugin, tenant }: Target, backend: Pick<SecretBackend, 'read'>): ResolvedSecrets {
   const resolved: ResolvedSecrets = { data: {}, items: [], env: [], missing: [] };
@@ -23,13 +24,13 @@ export function resolveSecrets({ manifest, plugin, tenant }: Target, backend: Pi
     const at = secretPathOf(plugin, tenant, path);
     const stored = backend.read(at);
     const properties = Object.keys(stored ?? {}).sort();
-    const value = property === undefined ? undefined : stored?.[property];
-    if (stored === undefined || (property !== undefined && value === undefined)) {
+    const entry = `${name}.${hashOf([path, property])}`;
+    if (stored === undefined || (property !== undefined && !Object.hasOwn(stored, property))) {
       if (!optional) resolved.missing.push(stored === undefined ? at : `${at} (property "${property}")`);
-    } else if (property !== undefined) add(resolved, name, name, value!, env);
+    } else if (property !== undefined) add(resolved, entry, name, stored[property], env);
     else
       for (const each of properties)
-        add(resolved, `${name}.${each}`, `${name}/${each}`, stored[each], properties.length === 1 ? env : undefined);
+        add(resolved, keyOf(entry, each), `${name}/${each}`, stored[each], properties.length === 1 ? env : undefined);
     if (stored !== undefined && property === undefined && env !== undefined && properties.length > 1) {
       resolved.missing.push(`${at} (a variable needs one property; name it in "${name}")`);
     }
@@ -41,4 +42,16 @@ function add(resolved: ResolvedSecrets, key: string, path: string, value: string
   resolved.data[key] = value;
   resolved.items.push({ key, path });
   if (env !== undefined) resolved.env.push({ name: env, key });
+}
+
+/** As long as the key of a Secret may be. */
+const MAX_KEY = 253;
+
+function keyOf(entry: string, property: string): string {
+  const plain = `${entry}.${property}`;
+  return plain.length <= MAX_KEY ? plain : `${entry}.${hashOf(property)}`;
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 8);
 }

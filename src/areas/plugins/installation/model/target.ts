@@ -32,7 +32,7 @@ export function targetOf({ metadata, spec }: PluginInstallation, version: Plugin
 }
 
 /** The parts of an installation that keep objects in its namespace, each its own. */
-export type Part = 'limits' | 'network' | 'identity' | 'secrets' | 'database' | 'events' | 'workload';
+export type Part = 'limits' | 'network' | 'identity' | 'secrets' | 'external-secrets' | 'database' | 'events' | 'workload';
 
 export function labelsOf({ plugin, publisher }: Target, part: Part): Record<string, string> {
   return { [PLUGIN_LABEL]: plugin, [PUBLISHER_LABEL]: publisher, [MANAGED_LABEL]: part };

@@ -13,19 +13,26 @@ import type { PluginObjects } from '../plugin-objects.ts';
 
 export interface SecretsPorts {
   target(installation: PluginInstallation): Target;
+  /** All versions that run, the wanted one among them. */
+  versions?(installation: PluginInstallation, target: Target): readonly Target[];
   keep: PluginObjects['keep'];
-  backend: Pick<SecretBackend, 'read' | 'howToPut'>;
+  backend: Pick<SecretBackend, 'fetch' | 'read' | 'howToPut'>;
   /** An image pull Secret of the platform's namespace that the publisher may use. */
   pullSecret(name: string, publisher: string): KubeObject | undefined;
 }
 
-/** What the plugin may know is in its namespace, and nothing else of the store. */
-export function secretsResolved({ target, keep, backend, pullSecret }: SecretsPorts): Step<PluginInstallation> {
+/** What the plugin may know is in its namespace, and nothing else of the backend. */
+export function secretsResolved({ target, versions, keep, backend, pullSecret }: SecretsPorts): Step<PluginInstallation> {
   return {
     name: InstallationCondition.SecretsResolved,
     async run(installation) {
       const wanted = target(installation);
       const { plugin, publisher, namespace, manifest } = wanted;
+      const others = (versions?.(installation, wanted) ?? []).filter(
+        ({ version }) => version.metadata.name !== wanted.version.metadata.name,
+      );
+      const unavailable = await backend.fetch([wanted, ...others]);
+      if (unavailable) return unavailable;
       const { data, missing } = resolveSecrets(wanted, backend);
       if (missing.length > 0) {
         const message = `Cannot install "${plugin}": there is no secret at ${missing.join(', ')}; ${backend.howToPut(missing[0].split(' ')[0])}`;
@@ -40,8 +47,10 @@ export function secretsResolved({ target, keep, backend, pullSecret }: SecretsPo
       const secret = (name: string, type: string, content: object): KubeObject => {
         return { apiVersion: 'v1', kind: 'Secret', metadata: { name, labels: labelsOf(wanted, 'secrets') }, type, data: content };
       };
+      // A version that still answers requests keeps what it has; what it lacks is no reason to hold up the wanted one.
+      const all = Object.assign({}, ...others.map((each) => resolveSecrets(each, backend).data), data) as Record<string, string>;
       await keep(Secret, namespace, 'secrets', [
-        ...(Object.keys(data).length > 0 ? [secret(SECRETS_SECRET, 'Opaque', data)] : []),
+        ...(Object.keys(all).length > 0 ? [secret(SECRETS_SECRET, 'Opaque', all)] : []),
         ...(pull ? [secret(PULL_SECRET, pull['type'], pull.data)] : []),
       ]);
       return (manifest.spec.secrets ?? []).length === 0 ? done(InstallationReason.NotNeeded) : done();

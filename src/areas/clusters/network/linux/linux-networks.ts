@@ -3,10 +3,10 @@ import { peersOf } from '../model/peering.ts';
 import type { NetworkPlan, Platform, Port, Vpc } from '../model/vpc.ts';
 import { platformOf } from '../model/vpc.ts';
 import type { Device, Networks, VpcObservation, VpcOutcome } from '../networks.ts';
-import { peerFacts, peerLinkCommands, removalCommands, surroundingCommands, type Surroundings } from './machine-program.ts';
+import { groupRemoval, peerFacts, peerLinkCommands, removalCommands, surroundingCommands, type Surroundings } from './machine-program.ts';
 import { machineRules } from './machine-rules.ts';
-import { LinuxNames, NAMESPACE_FOLDER, namespacePath, portLinkOf } from './names.ts';
-import { linkRemovals, routerLinks, routerProgram } from './router-program.ts';
+import { LinuxNames, NAMESPACE_FOLDER, isPortLink, namespacePath, portLinkOf } from './names.ts';
+import { routerLinks, routerProgram } from './router-program.ts';
 import { isComplete, NOTHING, readState, STATE_SCRIPT, type NamespaceState } from './router-state.ts';
 import { failuresByOwner, ipScript, machineScript, removalScript, routerScript, runPieces, type ScriptPiece } from './script.ts';
 
@@ -116,10 +116,11 @@ export class LinuxNetworks implements Networks {
 
   /** A namespace that is deleted ends some time later, and its links with it: whoever is told that they are gone must not find them. */
   async #clear(namespaces: readonly string[]): Promise<void> {
-    const states = await this.#statesIn(namespaces);
-    await runPieces(
-      [...states].map(([name, state]) => ({ name, namespace: namespacePath(name), text: removalScript(linkRemovals(state, new Set())) })),
-    );
+    const pieces = [...(await this.#statesIn(namespaces))].map(([name, { links }]) => {
+      const ending = groupRemoval([...links].filter(isPortLink));
+      return { name, namespace: namespacePath(name), text: removalScript(ending) };
+    });
+    await runPieces(pieces.filter(({ text }) => text !== ''));
   }
 
   /** The machine's side: the second wall first, then namespaces and links. When one VPC's cannot be made, the others' are. */

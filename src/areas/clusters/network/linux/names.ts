@@ -66,6 +66,10 @@ export function isOwnLink(name: string): boolean {
   return /^[spx][0-9a-f]{8}$/.test(name);
 }
 
+export function isPortLink(name: string): boolean {
+  return name.startsWith('p') && isOwnLink(name);
+}
+
 function hash(...parts: string[]): string {
   return createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 8);
 }

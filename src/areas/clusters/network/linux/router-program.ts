@@ -66,7 +66,7 @@ export function routerLinks(vpc: Vpc, peers: readonly Vpc[]): Set<string> {
 }
 
 /** Takes away the links of a router that are not among these. */
-export function linkRemovals(present: NamespaceState, wanted: ReadonlySet<string>): string[] {
+function linkRemovals(present: NamespaceState, wanted: ReadonlySet<string>): string[] {
   return [...present.links].filter((link) => isOwnLink(link) && !wanted.has(link)).map((link) => `link delete ${link}`);
 }
 

@@ -47,8 +47,8 @@ export function routerScript({ rules, removals, commands, inside }: RouterProgra
     ...ROUTER_SETTINGS.map(([name, value]) => setting(name, value)),
     given('nft -f -', rules),
     removalScript(removals),
-    given('ip -batch -', `${commands.join('\n')}\n`),
     setting('net/ipv4/ip_forward', '1'),
+    given('ip -batch -', `${commands.join('\n')}\n`),
     ...[...inside].map(([path, lines]) => given(`nsenter --net=${path} ip -batch -`, `${lines.join('\n')}\n`)),
   ].join('');
 }

@@ -56,7 +56,7 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
       history: [{ version: '1.0.0', image, isKnownGood: true }],
     });
     expect(status!.conditions!.filter((each) => each.status !== 'True')).toMatchObject([
-      { type: 'ToolsRegistered', reason: 'GatewayUnavailable' },
+      { type: 'ToolsRegistered', reason: 'NoToolRegistry' },
     ]);
     expect((await world.find(namespace))!.metadata.labels).toMatchObject({
       'tenantry.dev/tenant': 'school',
@@ -66,7 +66,7 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
       'plugins.tenantry.dev/version': '1.0.0',
       'pod-security.kubernetes.io/enforce': 'restricted',
     });
-    const deployment = await world.client.resource<KubeObject>(Deployment, namespace).get('plugin');
+    const deployment = await world.client.resource<KubeObject>(Deployment, namespace).get('plugin-1-0-0');
     expect(deployment.spec.template.spec).toMatchObject({
       automountServiceAccountToken: false,
       securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
@@ -78,8 +78,9 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
         },
       ],
     });
-    const kinds = [ResourceQuota, LimitRange, Service] as const;
-    for (const kind of kinds) expect(await world.client.resource<KubeObject>(kind as never, namespace).get('plugin')).toBeDefined();
+    for (const kind of [ResourceQuota, LimitRange] as const)
+      expect(await world.client.resource<KubeObject>(kind as never, namespace).get('plugin')).toBeDefined();
+    expect(await world.client.resource(Service, namespace).get('plugin-1-0-0')).toBeDefined();
     const policies = (await world.client.resource(NetworkPolicy, namespace).list()).items.map(({ metadata }) => metadata.name!);
     expect(policies.toSorted((a, b) => a.localeCompare(b))).toEqual(['default-deny', 'plugin-egress', 'plugin-ingress']);
     expect(await world.transitions('school', 'hello')).toEqual(['NEW -> INSTALLING', 'INSTALLING -> ACTIVE']);
@@ -106,7 +107,7 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
     const alice = await world.tenants.as('alice');
     expect((await alice.resource(PluginInstallationKind, 'school').get('hello')).status?.phase).toBe('ACTIVE');
     await expect(alice.resource(Secret, 'plugin-school-hello').get('plugin-token')).rejects.toMatchObject({ code: 403 });
-    await expect(alice.resource(Deployment, 'plugin-school-hello').delete('plugin')).rejects.toMatchObject({ code: 403 });
+    await expect(alice.resource(Deployment, 'plugin-school-hello').delete('plugin-1-0-0')).rejects.toMatchObject({ code: 403 });
     const bindings = (await world.client.resource(RoleBinding, 'plugin-school-hello').list()).items.map(({ metadata }) => metadata.name);
     expect(bindings).not.toContain('tenantry:owners');
   });
@@ -145,7 +146,7 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
     await world.patch('school', 'hello', { suspended: true });
     await world.phase('school', 'hello', 'SUSPENDED');
     expect(await world.tenants.find(() => world.token('plugin-school-hello'))).toBeUndefined();
-    expect((await world.client.resource<KubeObject>(Deployment, 'plugin-school-hello').get('plugin')).spec.replicas).toBe(0);
+    expect((await world.client.resource<KubeObject>(Deployment, 'plugin-school-hello').get('plugin-1-0-0')).spec.replicas).toBe(0);
     await world.patch('school', 'hello', { suspended: false });
     await world.phase('school', 'hello', 'ACTIVE');
     expect(await world.token('plugin-school-hello')).toContain('.');
@@ -163,7 +164,9 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
     expect(await world.find('plugin-school-scaled')).toBeUndefined();
     await world.publisher('acme', 'acme', 'late');
     await world.phase('school', 'scaled', 'ACTIVE');
-    expect((await world.client.resource<KubeObject>(HorizontalPodAutoscaler, 'plugin-school-scaled').get('plugin')).spec).toMatchObject({
+    expect(
+      (await world.client.resource<KubeObject>(HorizontalPodAutoscaler, 'plugin-school-scaled').get('plugin-1-0-0')).spec,
+    ).toMatchObject({
       minReplicas: 1,
       maxReplicas: 3,
     });

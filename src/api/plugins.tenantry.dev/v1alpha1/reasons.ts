@@ -13,7 +13,7 @@ export const InstallationCondition = {
   ProbesPassed: 'ProbesPassed',
   /** All requests go to the wanted version, and no other is left. */
   TrafficShifted: 'TrafficShifted',
-  /** Not a step: whether the gateway knows the tools of the plugin. */
+  /** Not a step: whether models find the tools of the plugin. */
   ToolsRegistered: 'ToolsRegistered',
   /** Not a step: whether events wait for the plugin for too long. True is the bad news. */
   ConsumerLag: 'ConsumerLag',
@@ -30,7 +30,6 @@ export const InstallationReason = {
   SignatureInvalid: 'SignatureInvalid',
   NoKnownGood: 'NoKnownGood',
   RollbackForbidden: 'RollbackForbidden',
-  StrategyUnavailable: 'StrategyUnavailable',
   NameTaken: 'NameTaken',
   NamespaceTerminating: 'NamespaceTerminating',
   NamespaceJoining: 'NamespaceJoining',
@@ -44,7 +43,7 @@ export const InstallationReason = {
   EventsUnavailable: 'EventsUnavailable',
   LagHigh: 'LagHigh',
   LagNormal: 'LagNormal',
-  GatewayUnavailable: 'GatewayUnavailable',
+  NoToolRegistry: 'NoToolRegistry',
   RollingOut: 'RollingOut',
   NotStarting: 'NotStarting',
   AdmissionDenied: 'AdmissionDenied',

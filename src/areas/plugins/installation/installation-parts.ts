@@ -4,19 +4,21 @@ import {
   PULL_SECRET_LABEL,
   TOKEN_JWKS,
   TOKEN_KEYS,
+  WORKLOAD_LABEL,
 } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PluginPolicyKind, type PluginPolicy } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-policy.ts';
 import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { SUSPENDED_ANNOTATION } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { ConfigMap, Namespace, Secret } from '../../../client/kinds.ts';
+import { ConfigMap, Namespace, Pod, Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import { PlatformDatabase } from '../database/platform-database.ts';
 import { PluginTokens } from '../identity/plugin-tokens.ts';
 import { TokenKeys } from '../identity/token-keys.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
+import { GatewayReports } from '../rollout/gateway-reports.ts';
 import { ExternalSecrets } from '../secrets/external/external-secrets.ts';
 import { PlatformSecrets } from '../secrets/platform-secrets.ts';
 import { StoredSecrets } from '../secrets/stored-secrets.ts';
@@ -32,6 +34,9 @@ export interface InstallationParts {
   policies: Informer<PluginPolicy>;
   tenants: Informer<Tenant>;
   namespaceCache: Informer;
+  /** Of plugins: what became of their containers. */
+  pods: Informer;
+  reports: GatewayReports;
   keySecret: Informer;
   jwks: Informer;
   pullSecrets: Informer;
@@ -59,6 +64,8 @@ export function installationParts({ client, informers, embeddedDatabase }: Plugi
   const jwks = informers.get(ConfigMap, named(TOKEN_JWKS)) as Informer;
   const settings = informers.get(Secret, named(PLATFORM_SETTINGS)) as Informer;
   const objects = new PluginObjects(client, informers);
+  const pods = informers.get(Pod, { labelSelector: WORKLOAD_LABEL, transform: withoutSpec });
+  pods.addIndex('workload', ({ metadata }) => [`${metadata.namespace}/${metadata.labels![WORKLOAD_LABEL]}`]);
   const isSuspended = ({ metadata, spec }: PluginInstallation): boolean =>
     spec.suspended === true || namespaceCache.get(metadata.namespace!)?.metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined;
   return {
@@ -67,6 +74,8 @@ export function installationParts({ client, informers, embeddedDatabase }: Plugi
     policies,
     tenants: informers.get(TenantKind, { metadataOnly: true }),
     namespaceCache,
+    pods,
+    reports: new GatewayReports(client, informers),
     keySecret,
     jwks,
     pullSecrets: informers.get(Secret, { namespace: PLATFORM_NAMESPACE, labelSelector: PULL_SECRET_LABEL }),
@@ -78,6 +87,11 @@ export function installationParts({ client, informers, embeddedDatabase }: Plugi
     isSuspended,
     target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
   };
+}
+
+/** Only what became of them is looked at. */
+function withoutSpec({ apiVersion, kind, metadata, status }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: { ...metadata, managedFields: undefined }, status };
 }
 
 export function pullSecretFrom(secrets: Informer, name: string, publisher: string): KubeObject | undefined {

@@ -6,9 +6,12 @@ import { Controller } from '../../../runtime/controller.ts';
 import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
+import { policyFor } from '../policy/model/policy-for.ts';
+import { restartsOf } from '../workload/workload-health.ts';
 import { pullSecretFrom, type InstallationParts } from './installation-parts.ts';
 import { installationSteps, type InstallationPorts } from './installation.steps.ts';
 import { wakeInstallations } from './installation.wake-ups.ts';
+import { versionsAtWork } from './model/target.ts';
 import { FIELD_MANAGER } from './plugin-objects.ts';
 import { summarise, type Transition } from './summarise.ts';
 import { teardownSteps } from './teardown.steps.ts';
@@ -42,7 +45,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
 }
 
 function portsOf(parts: InstallationParts): InstallationPorts {
-  const { versions, namespaces, objects, tokens, secrets, database, pullSecrets } = parts;
+  const { versions, namespaces, objects, tokens, secrets, database, pullSecrets, pods, policies, reports } = parts;
   return {
     isTenant: (namespace) => namespaces.isTenant(namespace),
     versionsOf: (publisher, plugin) => versions.byIndex('plugin', `${publisher}/${plugin}`),
@@ -59,6 +62,11 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     backend: secrets,
     pullSecret: (name, publisher) => pullSecretFrom(pullSecrets, name, publisher),
     deployment: (namespace, name) => objects.find(Deployment, namespace, name),
+    versions: (installation, target) => versionsAtWork(installation, target, (name) => versions.get(name)),
+    restarts: (namespace, workload) => restartsOf(pods.byIndex('workload', `${namespace}/${workload}`)),
+    policy: (tenant, plugin) => policyFor(plugin, policies.byIndex('tenant', tenant)),
+    traffic: (installation, revision) => reports.facts(installation, revision),
+    forgetSilent: (installation, revision) => reports.forgetSilent(installation, revision),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
-import type { KubeObject } from '../../../kube/object.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import type { PluginTokens } from '../identity/plugin-tokens.ts';
 import type { DatabaseAddress } from '../network/network-policies.ts';
@@ -8,14 +7,16 @@ import type { Target } from './model/target.ts';
 import type { PluginNamespaces } from './plugin-namespaces.ts';
 import type { PluginObjects } from './plugin-objects.ts';
 import { accepted, type AcceptedPorts } from './steps/accepted.step.ts';
-import { eventsReady, identityIssued, limitsSet, namespaceReady, networkIsolated } from './steps/kept.steps.ts';
+import { eventsReady, identityIssued, limitsSet, namespaceReady, networkIsolated, type VersionsOf } from './steps/kept.steps.ts';
 import { secretsResolved, type SecretsPorts } from './steps/secrets-resolved.step.ts';
 import { signatureVerified } from './steps/signature-verified.step.ts';
 import { databaseReady, type DatabasePorts } from './steps/database-ready.step.ts';
-import { probesPassed, workloadDeployed } from './steps/workload.steps.ts';
+import { trafficShifted, type TrafficPorts } from '../rollout/traffic-shifted.step.ts';
+import { probesPassed, workloadDeployed, type ProbesPorts } from './steps/workload.steps.ts';
 
-export interface InstallationPorts extends AcceptedPorts {
+export interface InstallationPorts extends AcceptedPorts, ProbesPorts, TrafficPorts {
   target(installation: PluginInstallation): Target;
+  versions: VersionsOf;
   namespaces: Pick<PluginNamespaces, 'ensure'>;
   keep: PluginObjects['keep'];
   databaseAddresses(): Promise<readonly DatabaseAddress[]>;
@@ -25,23 +26,23 @@ export interface InstallationPorts extends AcceptedPorts {
   tokens: Pick<PluginTokens, 'ensureAccount' | 'ensure' | 'remove'>;
   backend: SecretBackend;
   pullSecret: SecretsPorts['pullSecret'];
-  deployment(namespace: string, name: string): KubeObject | undefined;
 }
 
 /** In this order: is it what it says it is, where, how much, how far, who, what may it know; only then does it run. */
 export function installationSteps(ports: InstallationPorts): Step<PluginInstallation>[] {
-  const { target, keep } = ports;
+  const { target, versions, keep } = ports;
   return [
     accepted(ports),
     signatureVerified(target),
     namespaceReady(target, (wanted) => ports.namespaces.ensure(wanted)),
-    limitsSet(target, keep),
-    networkIsolated(target, keep, ports.databaseAddresses),
+    limitsSet(target, versions, keep),
+    networkIsolated(target, versions, keep, ports.databaseAddresses),
     identityIssued(target, ports.tokens),
     secretsResolved(ports),
     databaseReady(ports),
     eventsReady(target),
     workloadDeployed(ports),
-    probesPassed(target, ports.deployment),
+    probesPassed(ports),
+    trafficShifted(ports),
   ];
 }

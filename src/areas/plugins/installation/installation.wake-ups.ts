@@ -2,10 +2,12 @@ import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alp
 import { INSTALLATION_ANNOTATION, secretPathOf } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import { deepEqual } from '../../../kube/json-value.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import type { Controller } from '../../../runtime/controller.ts';
 import type { Change } from '../../../runtime/informer/informer.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { pathsOf } from '../secrets/stored-secrets.ts';
+import { restartsOf } from '../workload/workload-health.ts';
 import type { InstallationParts } from './installation-parts.ts';
 
 /** Which change concerns which installations. */
@@ -20,6 +22,9 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
   for (const informer of parts.objects.informers) controller.watch(informer, ({ object }) => by('namespace', object.metadata.namespace!));
   secrets.external.onFollowing((informer) => controller.watch(informer, ({ object }) => by('namespace', object.metadata.namespace!)));
   controller
+    .watch(parts.pods, (change) => (isRestart(change) ? by('namespace', change.object.metadata.namespace!) : []))
+    .watch(parts.reports.informer, ({ object }) => parts.reports.installationsIn(object))
+    .watch(parts.policies, ({ object }) => by('tenant', object.metadata.namespace!))
     .watch(installations, (change) => (isReport(change) ? [] : [keyOf(change.object)]))
     .watch(versions, ({ object: { spec } }) => by('plugin', `${spec.publisher}/${spec.plugin}`))
     .watch(namespaceCache, ({ object: { metadata } }) => {
@@ -39,6 +44,11 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
 /** `adapstory/plugins/<plugin>/<tenant>/` of a path below it. */
 function folderOf(path: string): string {
   return `${path.split('/').slice(0, 4).join('/')}/`;
+}
+
+/** The rest of what happens to Pods is told by their Deployment. */
+function isRestart(change: Change<KubeObject>): boolean {
+  return change.type === 'modified' && restartsOf([change.object]) !== restartsOf([change.previous]);
 }
 
 /** Our own write of the status. */

@@ -28,7 +28,7 @@ export function summarise(draft: PluginInstallation, outcome: Outcome, facts: Fa
   const status = (draft.status ??= {});
   const from = status.phase;
   const isDeleted = metadata.deletionTimestamp !== undefined;
-  const isRollback = spec.rollback !== undefined;
+  const isRollback = spec.rollback !== undefined || status.rejected !== undefined;
   const changesVersion = status.version !== undefined && status.version !== status.target?.version;
   const wasActive = (status.history ?? []).length > 0;
   const isAtWork = outcome.type === 'done' && !isDeleted;
@@ -47,15 +47,17 @@ export function summarise(draft: PluginInstallation, outcome: Outcome, facts: Fa
     status.history = withRevision(status.history ?? [], at);
   }
   status.phase = phases.at(-1) ?? from;
-  status.reason = outcome.reason;
-  status.message = outcome.message;
+  // One that was taken back by itself says why for as long as it is.
+  const told = status.rejected && outcome.type === 'done' && !isDeleted ? status.rejected : outcome;
+  status.reason = told.reason;
+  status.message = told.message;
   status.imageStatus = imageStatusOf(outcome, isSuspended, wasActive);
   reportTools(draft, version, now);
   return phases.map((to, index) => ({
     from: index === 0 ? from : phases[index - 1],
     to,
-    reason: outcome.reason,
-    message: outcome.message,
+    reason: told.reason,
+    message: told.message,
   }));
 }
 
@@ -73,13 +75,14 @@ function reportTools({ metadata, status }: PluginInstallation, version: PluginVe
     if (version) removeCondition(conditions, InstallationCondition.ToolsRegistered);
     return;
   }
-  const message = `this release has no plugin gateway: nobody calls its ${tools === 1 ? 'tool' : `${tools} tools`}`;
+  const what = tools === 1 ? 'its tool is' : `its ${tools} tools are`;
+  const message = `${what} called by path through the gateway; this release has no registry where models find tools`;
   setCondition(
     conditions,
     {
       type: InstallationCondition.ToolsRegistered,
       status: 'False',
-      reason: InstallationReason.GatewayUnavailable,
+      reason: InstallationReason.NoToolRegistry,
       message,
       observedGeneration: metadata.generation,
     },

@@ -12,26 +12,38 @@ export interface DatabaseAddress {
 
 /**
  * Nothing in and nothing out but what is named: out to DNS, the declared parts of the platform and addresses, and its own database; in
- * from the gateway to the port of the plugin. Probes come from the node, which policies do not keep out.
+ * from the gateway to the port of the plugin. Probes come from the node, which policies do not keep out. While versions take over from each
+ * other, each of them may do what any of them declares: the old one answers requests until the end.
  */
-export function networkPolicies(target: Target, database: readonly DatabaseAddress[] = []): KubeObject[] {
-  const { egress = {}, runtime } = target.manifest.spec;
-  const port = runtime.startupProbe?.port;
+export function networkPolicies(
+  target: Target,
+  database: readonly DatabaseAddress[] = [],
+  versions: readonly Target[] = [target],
+): KubeObject[] {
+  const ports = distinct(versions.flatMap(({ manifest }) => manifest.spec.runtime.startupProbe?.port ?? []));
   const policy = (name: string, spec: object): KubeObject => ({
     apiVersion: 'networking.k8s.io/v1',
     kind: 'NetworkPolicy',
     metadata: { name, labels: labelsOf(target, 'network') },
     spec: { podSelector: {}, ...spec },
   });
-  const declared = (egress.to ?? []).map((name) => ({ to: [platformPart(name)] }));
-  const outside = (egress.cidrs ?? []).map(({ cidr, ports }) => ({ to: [{ ipBlock: { cidr } }], ports: ports.map(tcp) }));
+  const egress = versions.map(({ manifest }) => manifest.spec.egress ?? {});
+  const declared = distinct(egress.flatMap(({ to = [] }) => to)).map((name) => ({ to: [platformPart(name)] }));
+  const outside = distinct(
+    egress.flatMap(({ cidrs = [] }) => cidrs).map((each) => ({ to: [{ ipBlock: { cidr: each.cidr } }], ports: each.ports.map(tcp) })),
+  );
   const own = database.map(({ cidr, port: at }) => ({ to: [{ ipBlock: { cidr } }], ports: [tcp(at)] }));
-  const from = [{ from: [platformPart('gateway')], ...(port === undefined ? {} : { ports: [tcp(port)] }) }];
+  const from = [{ from: [platformPart('gateway')], ...(ports.length === 0 ? {} : { ports: ports.map(tcp) }) }];
   return [
     policy('default-deny', { policyTypes: ['Ingress', 'Egress'] }),
     policy('plugin-egress', { policyTypes: ['Egress'], egress: [DNS_EGRESS, ...declared, ...outside, ...own] }),
     policy('plugin-ingress', { policyTypes: ['Ingress'], ingress: from }),
   ];
+}
+
+/** Each once, in the order of the first. */
+function distinct<T>(items: readonly T[]): T[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
 }
 
 function tcp(port: number): Json {

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto';
-import { DATABASE_FOLDER, SECRETS_FOLDER, TOKEN_FOLDER, VERSION_LABEL } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import {
+  DATABASE_FOLDER,
+  SECRETS_FOLDER,
+  TOKEN_FOLDER,
+  VERSION_LABEL,
+  WORKLOAD_LABEL,
+} from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { canonicalQuantity } from '../../../kube/quantity.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { ACCOUNT, TOKEN_SECRET } from '../identity/plugin-tokens.ts';
-import { versionLabelOf } from '../installation/model/plugin-names.ts';
+import { versionLabelOf, workloadNameOf } from '../installation/model/plugin-names.ts';
 import { labelsOf, type Target } from '../installation/model/target.ts';
 import type { ResolvedSecrets } from '../secrets/resolve-secrets.ts';
 import { amounts, replicasOf } from './limits.ts';
@@ -11,10 +17,17 @@ import { amounts, replicasOf } from './limits.ts';
 export const SECRETS_SECRET = 'plugin-secrets';
 export const DATABASE_SECRET = 'plugin-database';
 export const PULL_SECRET = 'plugin-pull';
-/** The one Deployment and the one Service of a plugin's namespace. */
-export const WORKLOAD = 'plugin';
+/** The container of a plugin. */
+const CONTAINER = 'plugin';
 
-const SELECTOR = { 'app.kubernetes.io/name': WORKLOAD };
+/** What the Deployment, the Service and the autoscaler of a version are called. Two versions are beside each other in an upgrade. */
+export function workloadOf({ version }: Pick<Target, 'version'>): string {
+  return workloadNameOf(version.spec.version);
+}
+
+function selectorOf(target: Target): Record<string, string> {
+  return { 'app.kubernetes.io/name': 'plugin', [WORKLOAD_LABEL]: workloadOf(target) };
+}
 
 export interface WorkloadInput {
   /** By digest. */
@@ -34,21 +47,21 @@ export function deployment(target: Target, input: WorkloadInput): KubeObject {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     // Said here too, because a number of replicas that we no longer name would be left as it is.
-    metadata: { name: WORKLOAD, labels, annotations: { 'plugins.tenantry.dev/suspended': String(isSuspended) } },
+    metadata: { name: workloadOf(target), labels, annotations: { 'plugins.tenantry.dev/suspended': String(isSuspended) } },
     spec: {
       ...replicas,
-      selector: { matchLabels: SELECTOR },
+      selector: { matchLabels: selectorOf(target) },
       strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       progressDeadlineSeconds: Math.max(120, periodSeconds * failureThreshold + 60),
       revisionHistoryLimit: 2,
-      template: { metadata: templateMetadata(labels, input), spec: podSpec(target, input) },
+      template: { metadata: templateMetadata({ ...labels, ...selectorOf(target) }, input), spec: podSpec(target, input) },
     },
   };
 }
 
 /** Files follow a changed secret by themselves; a process learns of a changed variable only when it starts. */
 function templateMetadata(labels: Record<string, string>, { secrets }: WorkloadInput): Json {
-  const metadata = { labels: { ...labels, ...SELECTOR } };
+  const metadata = { labels };
   if (secrets.env.length === 0) return metadata;
   const values = secrets.env.map(({ key }) => [key, secrets.data[key]]);
   const hash = createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 16);
@@ -72,7 +85,7 @@ function container(target: Target, input: WorkloadInput): Json {
   const { command, args, resources, startupProbe } = target.manifest.spec.runtime;
   const storage = resources.storage === undefined ? {} : { 'ephemeral-storage': canonicalQuantity(resources.storage) };
   return {
-    name: WORKLOAD,
+    name: CONTAINER,
     image: input.image,
     ...(command ? { command } : {}),
     ...(args ? { args } : {}),
@@ -142,8 +155,8 @@ function fromSecret(name: string, secretName: string, mountPath: string, items?:
 export function services(target: Target): KubeObject[] {
   const port = target.manifest.spec.runtime.startupProbe?.port;
   if (port === undefined) return [];
-  const spec = { selector: SELECTOR, ports: [{ name: 'http', port, targetPort: port, protocol: 'TCP' }] };
-  return [{ apiVersion: 'v1', kind: 'Service', metadata: { name: WORKLOAD, labels: labelsOf(target, 'workload') }, spec }];
+  const spec = { selector: selectorOf(target), ports: [{ name: 'http', port, targetPort: port, protocol: 'TCP' }] };
+  return [{ apiVersion: 'v1', kind: 'Service', metadata: { name: workloadOf(target), labels: labelsOf(target, 'workload') }, spec }];
 }
 
 export function autoscalers(target: Target): KubeObject[] {
@@ -151,11 +164,11 @@ export function autoscalers(target: Target): KubeObject[] {
   if (max <= min || target.isSuspended) return [];
   const metric = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: targetCPUUtilization } } };
   const spec = {
-    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: WORKLOAD },
+    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: workloadOf(target) },
     minReplicas: min,
     maxReplicas: max,
     metrics: [metric],
   };
-  const metadata = { name: WORKLOAD, labels: labelsOf(target, 'workload') };
+  const metadata = { name: workloadOf(target), labels: labelsOf(target, 'workload') };
   return [{ apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata, spec }];
 }

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Target } from '../installation/model/target.ts';
 import { networkPolicies } from '../network/network-policies.ts';
 import { autoscalers, deployment, services } from './deployment.ts';
-import { resourceQuota } from './limits.ts';
-import { rolloutOf } from './rollout.ts';
+import { limitRange, resourceQuota } from './limits.ts';
+import { restartsOf, workloadHealth } from './workload-health.ts';
 
-const target = (spec: object = {}, isSuspended = false): Target => {
+const target = (spec: object = {}, isSuspended = false, number = '1.0.0'): Target => {
   const resources = { requests: { cpu: '0.1', memory: '64Mi' }, limits: { cpu: '500m', memory: '128Mi' } };
   const { runtime, ...rest } = spec as { runtime?: object };
   const manifest = { spec: { runtime: { resources, startupProbe: { path: '/health', port: 8080 }, ...runtime }, ...rest } };
-  const version = { spec: { version: '1.0.0' } };
+  const version = { spec: { version: number } };
   return {
     tenant: 'school',
     plugin: 'hello',
@@ -49,11 +49,25 @@ describe('a plugin’s workload', () => {
     expect(services(target({ runtime: { startupProbe: undefined } }))).toEqual([]);
   });
   test('may have one Pod more than its most', () => {
-    expect(resourceQuota(target({ runtime: { replicas: { max: 3 } } })).spec.hard).toMatchObject({
-      pods: '4',
-      'requests.cpu': '400m',
-      'limits.memory': '512Mi',
+    const wanted = target({ runtime: { replicas: { max: 3 } } });
+    expect(resourceQuota(wanted, [wanted]).spec.hard).toMatchObject({ pods: '4', 'requests.cpu': '400m', 'limits.memory': '512Mi' });
+  });
+  test('may have the Pods of two versions, the larger ones too, while one takes over', () => {
+    const large = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2', memory: '64Mi' } };
+    const [wanted, old] = [target({}, false, '1.1.0'), target({ runtime: { resources: large } })];
+    expect(resourceQuota(wanted, [wanted, old]).spec.hard).toMatchObject({ pods: '3', 'requests.cpu': '1200m', 'limits.cpu': '3' });
+    expect(limitRange(wanted, [wanted, old]).spec.limits[0]).toMatchObject({
+      max: { cpu: '2', memory: '128Mi' },
+      default: { cpu: '500m', memory: '128Mi' },
     });
+  });
+  test('has names and Pods of its own for every version', () => {
+    const [old, next] = [deployment(target(), input), deployment(target({}, false, '1.1.0-rc.1'), input)];
+    expect(old.metadata.name).toBe('plugin-1-0-0');
+    expect(next.metadata.name).toMatch(/^plugin-1-1-0-rc-1-[0-9a-f]{10}$/);
+    expect(old.spec.selector.matchLabels).not.toEqual(next.spec.selector.matchLabels);
+    expect(old.spec.template.metadata.labels).toMatchObject(old.spec.selector.matchLabels);
+    expect(services(target())[0].spec.selector).toEqual(old.spec.selector.matchLabels);
   });
 });
 
@@ -73,22 +87,39 @@ describe('networkPolicies', () => {
   test('let out DNS alone when nothing is declared', () => {
     expect(networkPolicies(target())[1].spec.egress).toHaveLength(1);
   });
+  test('let two versions do what either declares, each once', () => {
+    const [wanted, old] = [target({ egress: { to: ['gateway'] } }), target({ egress: { to: ['otlp', 'gateway'] } })];
+    const [, out, into] = networkPolicies(wanted, [], [wanted, old]);
+    expect(out.spec.egress).toHaveLength(3);
+    expect(into.spec.ingress[0].ports).toHaveLength(1);
+  });
 });
 
-describe('rolloutOf', () => {
+describe('workloadHealth', () => {
+  const now = Date.parse('2026-01-01T00:01:00Z');
   const found = (status: object, generation = 2) =>
     ({ metadata: { generation }, spec: { replicas: 2 }, status: { observedGeneration: 2, ...status } }) as never;
-  const refusal = [{ type: 'ReplicaFailure', status: 'True', message: 'denied the request' }];
+  const refusal = (message: string, at: string) => [
+    { type: 'ReplicaFailure', status: 'True', message, lastTransitionTime: `2026-01-01T00:${at}Z` },
+  ];
   const late = [{ type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }];
-  test.each<[string, never, string, string]>([
-    ['not seen yet', undefined as never, 'waiting', 'RollingOut'],
-    ['of an older generation', found({}, 3), 'waiting', 'RollingOut'],
-    ['under way', found({ replicas: 3, updatedReplicas: 1, availableReplicas: 3 }), 'waiting', 'RollingOut'],
-    ['with Pods of the old version left', found({ replicas: 3, updatedReplicas: 2, availableReplicas: 3 }), 'waiting', 'RollingOut'],
-    ['complete', found({ replicas: 2, updatedReplicas: 2, availableReplicas: 2 }), 'done', 'Available'],
-    ['refused by admission', found({ conditions: refusal }), 'stalled', 'NotStarting'],
-    ['too late', found({ conditions: late }), 'stalled', 'NotStarting'],
-  ])('a Deployment that is %s', (_, deployed, type, reason) => {
-    expect(rolloutOf(deployed)).toMatchObject({ type, reason });
+  test.each<[string, never, number, string, string]>([
+    ['not seen yet', undefined as never, 0, 'waiting', 'RollingOut'],
+    ['of an older generation', found({}, 3), 0, 'waiting', 'RollingOut'],
+    ['under way', found({ replicas: 3, updatedReplicas: 1, availableReplicas: 3 }), 4, 'waiting', 'RollingOut'],
+    ['with Pods of before left', found({ replicas: 3, updatedReplicas: 2, availableReplicas: 3 }), 0, 'waiting', 'RollingOut'],
+    ['complete', found({ replicas: 2, updatedReplicas: 2, availableReplicas: 2 }), 9, 'done', 'Available'],
+    ['started again and again', found({ replicas: 2, updatedReplicas: 2 }), 5, 'stalled', 'CrashLooping'],
+    ['refused by admission', found({ conditions: refusal('denied the request', '00:59') }), 0, 'stalled', 'AdmissionDenied'],
+    ['out of quota a moment ago', found({ conditions: refusal('exceeded quota: plugin', '00:50') }), 0, 'waiting', 'RollingOut'],
+    ['out of quota for long', found({ conditions: refusal('exceeded quota: plugin', '00:30') }), 0, 'stalled', 'AdmissionDenied'],
+    ['too late', found({ conditions: late }), 0, 'stalled', 'NotStarting'],
+  ])('a Deployment that is %s', (_, deployed, restarts, type, reason) => {
+    expect(workloadHealth(deployed, restarts, now)).toMatchObject({ type, reason });
+  });
+  test('restarts are those of the container that has most', () => {
+    const pod = (...counts: number[]) => ({ status: { containerStatuses: counts.map((restartCount) => ({ restartCount })) } }) as never;
+    expect(restartsOf([pod(1, 3), pod(2)])).toBe(3);
+    expect(restartsOf([])).toBe(0);
   });
 });

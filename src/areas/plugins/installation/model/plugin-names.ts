@@ -21,3 +21,12 @@ export function versionLabelOf(version: string): string {
     .slice(0, MAX_NAME)
     .replace(/[^A-Za-z0-9]+$/, '');
 }
+
+/** `plugin-1-2-0`: what runs a version. Dots and the dashes of a pre-release would look the same, so a hash ends such a name. */
+export function workloadNameOf(version: string): string {
+  const plain = `plugin-${version.replaceAll('.', '-').toLowerCase()}`;
+  if (/^\d+\.\d+\.\d+$/.test(version) && plain.length <= MAX_NAME) return plain;
+  const hash = createHash('sha256').update(version).digest('hex').slice(0, HASH_LENGTH);
+  const base = plain.replaceAll(/[^a-z0-9-]/g, '-').slice(0, MAX_NAME - HASH_LENGTH - 1);
+  return `${base.replace(/-+$/, '')}-${hash}`;
+}

@@ -5,11 +5,15 @@ import { compareVersions, isPrerelease } from '../../../../api/plugins.tenantry.
 
 export type Wanted = { version: string } | { reason: string; message: string };
 
-/** Which version an installation should run: what a rollback leads to, else what is asked for, else what is there, else the newest good one. */
+/**
+ * Which version an installation should run: what a rollback leads to, else what is asked for unless it was taken back, else what is there,
+ * else the newest good one.
+ */
 export function wantedVersion(installation: PluginInstallation, versions: readonly PluginVersion[]): Wanted {
   const { spec, status = {} } = installation;
   if (spec.rollback) return rollbackTarget(installation, versions);
   const kept = spec.version ?? status.target?.version ?? status.version;
+  if (kept !== undefined && kept === status.rejected?.version && status.version !== undefined) return { version: status.version };
   if (kept !== undefined) return { version: kept };
   const verified = versions.filter((each) => each.status?.phase === 'VERIFIED').map((each) => each.spec.version);
   const finished = verified.filter((each) => !isPrerelease(each));
@@ -46,7 +50,7 @@ function contractFiles({ spec }: PluginVersion): string[] {
 }
 
 /** The version whose migrations took away what the target may still use. */
-function contractBetween(
+export function contractBetween(
   target: string,
   history: readonly { version: string }[],
   current: string | undefined,

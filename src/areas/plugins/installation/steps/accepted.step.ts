@@ -1,8 +1,9 @@
+import { RETRY_ANNOTATION } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { PluginInstallation } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { pluginVersionName, type PluginVersion } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { InstallationCondition, InstallationReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
 import { formatTime } from '../../../../kube/time.ts';
-import { done, stalled, type Outcome } from '../../../../runtime/steps/outcome.ts';
+import { done, stalled } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import { wantedVersion } from '../model/wanted-version.ts';
 
@@ -22,6 +23,7 @@ export function accepted(ports: AcceptedPorts): Step<PluginInstallation> {
         const message = `Cannot install "${spec.plugin}": ${metadata.namespace} is not the root namespace of a tenant; make the installation there`;
         return stalled(InstallationReason.NotATenant, message);
       }
+      forgetRejected(installation);
       const wanted = wantedVersion(installation, ports.versionsOf(spec.publisher, spec.plugin));
       if (!('version' in wanted)) return stalled(wanted.reason, wanted.message);
       const version = ports.version(pluginVersionName(spec.publisher, spec.plugin, wanted.version));
@@ -30,7 +32,7 @@ export function accepted(ports: AcceptedPorts): Step<PluginInstallation> {
         return stalled(InstallationReason.VersionNotFound, message);
       }
       aimAt(installation, wanted.version, now());
-      return strategyOutcome(installation, version);
+      return done('Accepted', `version ${wanted.version}`);
     },
   };
 }
@@ -41,10 +43,12 @@ function aimAt(installation: PluginInstallation, version: string, now: number): 
   if (installation.spec.rollback) status.observedRollback = installation.spec.rollback.request;
 }
 
-function strategyOutcome({ spec, status }: PluginInstallation, version: PluginVersion): Outcome {
-  const { strategy = 'rolling' } = version.spec.manifest.spec.runtime.upgrade ?? {};
-  const isUpgrade = status?.version !== undefined && status.version !== version.spec.version && !spec.rollback;
-  if (!isUpgrade || strategy === 'rolling') return done('Accepted', `version ${version.spec.version}`);
-  const message = `Cannot upgrade "${spec.plugin}" to ${version.spec.version}: its strategy "${strategy}" needs the plugin gateway, which this release does not have; publish a version with strategy "rolling"`;
-  return stalled(InstallationReason.StrategyUnavailable, message);
+/** A version that was taken back is forgotten once another is wanted, or somebody wants it all the same. */
+function forgetRejected({ metadata, spec, status }: PluginInstallation): void {
+  if (!status) return;
+  const retry = metadata.annotations?.[RETRY_ANNOTATION];
+  const isAskedAgain = retry !== undefined && retry !== status.observedRetry;
+  if (isAskedAgain) status.observedRetry = retry;
+  const isOther = spec.version !== undefined && spec.version !== status.rejected?.version;
+  if (isAskedAgain || isOther || spec.rollback) delete status.rejected;
 }

@@ -10,6 +10,8 @@ import type { Target } from '../model/target.ts';
 import type { PluginObjects } from '../plugin-objects.ts';
 
 type TargetOf = (installation: PluginInstallation) => Target;
+/** The wanted version, and those that still answer requests. */
+export type VersionsOf = (installation: PluginInstallation, target: Target) => Target[];
 type Keep = PluginObjects['keep'];
 
 export function namespaceReady(target: TargetOf, ensure: (target: Target) => Promise<Outcome>): Step<PluginInstallation> {
@@ -24,14 +26,14 @@ export function namespaceReady(target: TargetOf, ensure: (target: Target) => Pro
   };
 }
 
-export function limitsSet(target: TargetOf, keep: Keep): Step<PluginInstallation> {
+export function limitsSet(target: TargetOf, versions: VersionsOf, keep: Keep): Step<PluginInstallation> {
   return {
     name: InstallationCondition.LimitsSet,
     async run(installation) {
       const wanted = target(installation);
       await Promise.all([
-        keep(ResourceQuota, wanted.namespace, 'limits', [resourceQuota(wanted)]),
-        keep(LimitRange, wanted.namespace, 'limits', [limitRange(wanted)]),
+        keep(ResourceQuota, wanted.namespace, 'limits', [resourceQuota(wanted, versions(installation, wanted))]),
+        keep(LimitRange, wanted.namespace, 'limits', [limitRange(wanted, versions(installation, wanted))]),
       ]);
       return done();
     },
@@ -40,6 +42,7 @@ export function limitsSet(target: TargetOf, keep: Keep): Step<PluginInstallation
 
 export function networkIsolated(
   target: TargetOf,
+  versions: VersionsOf,
   keep: Keep,
   databaseAddresses: () => Promise<readonly DatabaseAddress[]>,
 ): Step<PluginInstallation> {
@@ -47,8 +50,9 @@ export function networkIsolated(
     name: InstallationCondition.NetworkIsolated,
     async run(installation) {
       const wanted = target(installation);
-      const addresses = wanted.manifest.spec.database ? await databaseAddresses() : [];
-      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, addresses));
+      const all = versions(installation, wanted);
+      const addresses = all.some(({ manifest }) => manifest.spec.database) ? await databaseAddresses() : [];
+      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, addresses, all));
       return done();
     },
   };

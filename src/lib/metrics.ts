@@ -80,6 +80,8 @@ class SampleFamily<Child extends Sample> implements Family<Child> {
   #names: readonly string[];
   #make: () => Child;
   #children = new Map<string, Child>();
+  /** The same by the plain values: hot paths ask again and again for the same few. */
+  #known = new Map<string, Child>();
   readonly header: string;
   readonly name: string;
 
@@ -91,17 +93,19 @@ class SampleFamily<Child extends Sample> implements Family<Child> {
   }
 
   labels(...values: string[]): Child {
+    const plain = values.length === 1 ? values[0] : values.join('\0');
+    const known = this.#known.get(plain);
+    if (known !== undefined) return known;
     const key = this.#key(values);
-    let child = this.#children.get(key);
-    if (!child) {
-      child = this.#make();
-      this.#children.set(key, child);
-    }
+    const child = this.#children.get(key) ?? this.#make();
+    this.#children.set(key, child);
+    this.#known.set(plain, child);
     return child;
   }
 
   remove(...values: string[]): void {
     this.#children.delete(this.#key(values));
+    this.#known.clear();
   }
 
   expose(): string {

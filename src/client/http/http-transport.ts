@@ -33,6 +33,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   const { endpoint, credentials, clock = realClock } = options;
   const basePath = endpoint.url.pathname.replace(/\/$/, '');
   let connections: Promise<HttpConnections> | undefined;
+  let connected: HttpConnections | undefined;
   let certificate: string | undefined;
   let closed = false;
 
@@ -43,16 +44,19 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   };
 
   const connect = (): Promise<HttpConnections> =>
-    (connections ??= chooseProtocol(endpoint, clock, open).catch((error: unknown) => {
-      connections = undefined;
-      throw error;
-    }));
+    (connections ??= chooseProtocol(endpoint, clock, open).then(
+      (pool) => (connected = pool),
+      (error: unknown) => {
+        connections = undefined;
+        throw error;
+      },
+    ));
 
   const attempt = async (request: TransportRequest): Promise<HttpAnswer> => {
     if (closed) throw new TransportError('Closed', 'the transport was closed');
     if (request.signal?.aborted) throw abortedError(request.signal);
-    const [headers, pool] = await waitFor(Promise.all([credentials.headers(), connect()]), request.signal);
-    const pair = await credentials.certificate();
+    const pool = connected ?? (await waitFor(connect(), request.signal));
+    const [headers, pair] = await Promise.all([credentials.headers(), credentials.certificate()]);
     if (pair?.cert !== certificate) pool.renew();
     return pool.send(encode(request, basePath, { ...options.headers, ...headers }));
   };

@@ -6,21 +6,35 @@ import type { HttpAnswer } from './exchange.ts';
 
 /** The whole answer: a value for JSON, text for anything else. */
 export async function readBody(answer: HttpAnswer, signal: AbortSignal | undefined): Promise<unknown> {
-  const chunks: Buffer[] = [];
+  let bytes: Buffer;
   try {
-    for await (const chunk of answer.body) chunks.push(chunk as Buffer);
+    bytes = await wholeBody(answer.body);
   } catch (error) {
     throw signal?.aborted ? abortedError(signal) : cut(error);
   }
   if (signal?.aborted) throw abortedError(signal);
   if (!answer.complete()) throw cut(undefined);
-  const text = Buffer.concat(chunks).toString('utf8');
+  const text = bytes.toString('utf8');
   if (!(answer.headers['content-type'] ?? '').includes('json')) return text;
   try {
     return JSON.parse(text);
   } catch (error) {
     throw new TransportError('BadResponse', `Cannot read the answer: ${errorText(error)}`, { cause: error });
   }
+}
+
+/** By events: an iterator over a stream costs more than reading a small answer. */
+function wholeBody(body: Readable): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const early = () => reject(body.errored ?? new Error('the answer ended too early'));
+    if (body.destroyed) return early();
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    body.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    body.once('error', reject);
+    // After its end this says nothing new.
+    body.once('close', early);
+  });
 }
 
 /** The answer as it comes. */

@@ -9,9 +9,9 @@ import { attemptOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 
 const MAX_MESSAGE = 1024;
 
+/** Only what changes in place is copied: conditions. The rest is replaced as a whole, if at all. */
 function draft(run: Run, phase: RunPhase): RunStatus & { conditions: Condition[] } {
-  const status = structuredClone(run.status) ?? { phase };
-  return { ...status, phase, conditions: status.conditions ?? [] };
+  return { ...run.status, phase, conditions: (run.status?.conditions ?? []).map((condition) => ({ ...condition })) };
 }
 
 function say(status: { conditions: Condition[] }, type: string, value: ConditionStatus, reason: string, message: string, now: Date): void {

@@ -17,7 +17,7 @@ export async function readOutputs(root: string, names: readonly string[]): Promi
   let file;
   try {
     // Most Runs have none, which one look tells.
-    lstatSync([root, ...names].join('/'));
+    if (lstatSync(`${root}/${names.join('/')}`, { throwIfNoEntry: false }) === undefined) return {};
     file = await openInside(root, names);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -16,9 +16,16 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
+/** One after the other: several threads in one folder would only wait for each other, and spin while they do. */
+let last: Promise<unknown> = Promise.resolve();
+
 function isRemoved(path: string): Promise<boolean> {
-  return rmdir(path).then(
-    () => true,
-    () => false,
+  const removed = last.then(() =>
+    rmdir(path).then(
+      () => true,
+      () => false,
+    ),
   );
+  last = removed;
+  return removed;
 }

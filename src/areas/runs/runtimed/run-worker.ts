@@ -69,6 +69,8 @@ export class RunWorker {
   readonly #log: RunLog;
   readonly #began: number;
   #run: Run;
+  /** The end of the Run is being written: whoever else has ended it meanwhile is met there. */
+  #isTelling = false;
   #prepared: Promise<ExecutionOrder> | undefined;
   /** How the program of the last attempt was started, if we started it. */
   #start: RunStatus['start'];
@@ -85,6 +87,18 @@ export class RunWorker {
     if (run.metadata.deletionTimestamp !== undefined) this.interrupt('deleted');
     else if (run.spec.cancelRequested) this.interrupt('cancelled');
     else if (run.status?.assignedPodUID !== undefined && run.status.assignedPodUID !== this.#ports.pod.uid) this.interrupt('lost');
+  }
+
+  /** The watch shows the Run no more. That may be our own doing. */
+  outOfSight(): void {
+    if (this.#isTelling) return;
+    this.#patiently(() => this.#ports.read(this.#run)).then(
+      (now) => {
+        if (now === undefined || now.metadata.uid !== this.#run.metadata.uid) this.interrupt('deleted');
+        else if (!this.#isOurs(now)) this.interrupt('lost');
+      },
+      () => {},
+    );
   }
 
   interrupt(why: Interruption): void {
@@ -293,15 +307,20 @@ export class RunWorker {
   async #write(next: (run: Run) => RunStatus): Promise<void> {
     for (;;) {
       const wanted = next(this.#run);
+      this.#isTelling = isTerminal(wanted.phase);
       const written = await this.#patiently(() => this.#tryWrite(wanted));
       if (written !== undefined) return void (this.#run = written);
       const current = await this.#patiently(() => this.#ports.read(this.#run));
       if (current === undefined || current.metadata.uid !== this.#run.metadata.uid) throw new Interrupted('deleted');
       this.#run = current;
       if (mergeDifference(current.status ?? {}, wanted) === undefined) return;
-      if (isTerminal(phaseOf(current)) || current.status?.assignedPodUID !== this.#ports.pod.uid) throw new Interrupted('lost');
+      if (!this.#isOurs(current)) throw new Interrupted('lost');
       this.update(current);
     }
+  }
+
+  #isOurs(run: Run): boolean {
+    return !isTerminal(phaseOf(run)) && run.status?.assignedPodUID === this.#ports.pod.uid;
   }
 
   /** @returns undefined when the Run has changed */

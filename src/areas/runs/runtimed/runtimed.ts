@@ -5,7 +5,7 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import { Informer } from '../../../runtime/informer/informer.ts';
 import { fits, requestsOf, type ResourceAmounts } from '../../../api/kruntimes.io/v1alpha1/capacity.ts';
-import { phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { phaseOf, UNFINISHED } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import type { RuntimeClient } from './runtime-client.ts';
 import { RunWorker, type RunWorkerPorts } from './run-worker.ts';
 
@@ -47,7 +47,7 @@ export class Runtimed {
     const { client, namespace, clock, log } = options;
     this.#runs = new Informer<Run>({
       resource: client.resource(RunKind, namespace),
-      fieldSelector: `status.assignedPod=${options.worker.pod.name}`,
+      fieldSelector: `status.assignedPod=${options.worker.pod.name},${UNFINISHED}`,
       clock,
       log,
     });
@@ -112,9 +112,10 @@ export class Runtimed {
     }
   }
 
+  /** It is gone, or over, or not ours any more: the watch does not say which. */
   #removed(run: Run): void {
     this.#waiting.delete(run.metadata.uid!);
-    this.#active.get(run.metadata.uid!)?.worker.interrupt('deleted');
+    this.#active.get(run.metadata.uid!)?.worker.outOfSight();
   }
 
   #take(): void {

@@ -53,7 +53,7 @@ export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: S
     },
     close() {
       closed = true;
-      for (const worker of waiting.splice(0)) killGroup(worker, 'SIGKILL');
+      for (const worker of waiting.splice(0)) worker.killGroup('SIGKILL');
     },
   };
 }
@@ -64,7 +64,7 @@ function launched(child: Child, warm: boolean): LaunchedProcess {
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       // What the program left running in its group goes with it.
-      killGroup(child, 'SIGKILL');
+      child.killGroup('SIGKILL');
       const cut = () => {
         // Somebody is still reading what it wrote.
         if (stdout.isPaused() || stderr.isPaused()) return void (timer = setTimeout(cut, LEFTOVER_MS));
@@ -78,14 +78,5 @@ function launched(child: Child, warm: boolean): LaunchedProcess {
       });
     });
   });
-  return { warm, stdout, stderr, ended, signal: (signal) => killGroup(child, signal) };
-}
-
-function killGroup(child: Child, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return void child.once('spawn', () => killGroup(child, signal));
-  try {
-    process.kill(-child.pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+  return { warm, stdout, stderr, ended, signal: (signal) => child.killGroup(signal) };
 }

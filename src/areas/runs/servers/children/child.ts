@@ -23,6 +23,8 @@ export interface Child extends EventEmitter {
   readonly stderr: Readable;
   readonly exitCode: number | null;
   readonly signalCode: NodeJS.Signals | null;
+  /** To all of its group; also when it has ended itself, or is only about to start. */
+  killGroup(signal: NodeJS.Signals): void;
   /** Then descriptor 3 is at its end. */
   tell(message: string): void;
 }

@@ -16,5 +16,12 @@ export function startNodeChild(argv: string[], { cwd, env, listens, files = [] }
   input?.on('error', () => {});
   const { stdout, stderr } = child as { stdout: NonNullable<typeof child.stdout>; stderr: NonNullable<typeof child.stderr> };
   const started = Promise.resolve(child.pid !== undefined);
-  return Object.assign(child, { stdout, stderr, started, tell: (message: string) => void input?.end(message) });
+  const killGroup = (signal: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  };
+  return Object.assign(child, { stdout, stderr, started, killGroup, tell: (message: string) => void input?.end(message) });
 }

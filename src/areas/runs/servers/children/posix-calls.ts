@@ -5,6 +5,13 @@ import type { ChildOptions } from './child.ts';
 const O_CLOEXEC = 0o2000000;
 const O_RDONLY = 0;
 const WNOHANG = 1;
+const WEXITED = 4;
+const WNOWAIT = 0x0100_0000;
+const P_ALL = 0;
+/** Of siginfo_t, which has 128 bytes: where the number of the process is, on machines with 64 bits. */
+const SIGINFO_BYTES = 128;
+const SIGINFO_PID = 16;
+const ESRCH = 3;
 /** Larger than the C library's own of any kind: it alone looks inside. */
 const OPAQUE_BYTES = 1024;
 /** POSIX_SPAWN_SETSIGDEF, POSIX_SPAWN_SETSIGMASK, POSIX_SPAWN_SETSID: Node ignores SIGPIPE, a program should not. */
@@ -16,6 +23,10 @@ export interface PosixCalls {
   spawn(path: string, argv: string[], options: ChildOptions, descriptors: [ours: number, theirs: number][]): Promise<number>;
   /** The status of a child that has ended; undefined while it runs. */
   reap(pid: number): number | undefined;
+  /** One of our children that has ended and was not reaped, whoever started it; undefined when there is none. */
+  ended(): number | undefined;
+  /** Nothing happens where there is nobody left. */
+  kill(pid: number, signal: number): void;
 }
 
 type Call = ((...args: unknown[]) => number) & { async(...args: unknown[]): void };
@@ -36,6 +47,9 @@ function bind(): PosixCalls {
   const call = (declaration: string) => library.func(declaration) as unknown as Call;
   const pipe2 = call('int pipe2(_Out_ int *descriptors, int flags)');
   const waitpid = call('int waitpid(int pid, _Out_ int *status, int options)');
+  const waitid = call('int waitid(int type, int id, void *info, int options)');
+  const kill = call('int kill(int pid, int signal)');
+  const info = Buffer.alloc(SIGINFO_BYTES);
   const spawn = call(
     'int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attributes, const char **argv, const char **env)',
   );
@@ -73,6 +87,15 @@ function bind(): PosixCalls {
     reap(pid) {
       const status = [0];
       return waitpid(pid, status, WNOHANG) === pid ? status[0] : undefined;
+    },
+    ended() {
+      info.writeInt32LE(0, SIGINFO_PID);
+      const found = waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) === 0 ? info.readInt32LE(SIGINFO_PID) : 0;
+      return found === 0 ? undefined : found;
+    },
+    kill(pid, signal) {
+      if (kill(pid, signal) === 0 || koffi.errno() === ESRCH) return;
+      throw systemError('kill', koffi.errno());
     },
   };
 }

@@ -16,14 +16,21 @@ const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) =
  */
 export function posixChildren(calls: PosixCalls): StartChild {
   const running = new Map<number, PosixChild>();
-  const look = (pid: number, child: PosixChild) => {
+  const look = (pid: number, child: PosixChild): boolean => {
     const status = calls.reap(pid);
-    if (status === undefined) return;
+    if (status === undefined) return false;
     running.delete(pid);
     child.ended(status);
+    return true;
   };
   process.on('SIGCHLD', () => {
-    for (const [pid, child] of running) look(pid, child);
+    for (let pid = calls.ended(); pid !== undefined; pid = calls.ended()) {
+      const child = running.get(pid);
+      if (child !== undefined && look(pid, child)) continue;
+      // One that Node itself waits for is in front, and may hide ours.
+      for (const [own, each] of running) look(own, each);
+      return;
+    }
   });
   return (argv, options) => {
     const child = new PosixChild(calls, options.listens);
@@ -104,6 +111,11 @@ class PosixChild extends EventEmitter implements Child {
     this.#closeInput();
     this.emit('exit', this.exitCode, this.signalCode);
     this.#oneLess();
+  }
+
+  killGroup(signal: NodeJS.Signals): void {
+    if (this.pid === undefined) return void this.once('spawn', () => this.killGroup(signal));
+    this.#calls.kill(-this.pid, constants.signals[signal]);
   }
 
   tell(message: string): void {

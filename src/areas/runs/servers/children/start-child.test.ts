@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -65,6 +66,23 @@ describe.each(ways)('a child started %s', (_name, start) => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+
+  it("are all told to have ended, when many end at once beside one of Node's own", async () => {
+    const other = spawn('sh', ['-c', 'exit 7']);
+    const children = Array.from({ length: 12 }, (_, index) => shell(`exit ${index}`));
+    const codes = await Promise.all(children.map(async (child) => (await resultOf(child)).exitCode));
+    expect(codes).toEqual(children.map((_, index) => index));
+    expect(other.exitCode ?? (await once(other, 'exit'))[0]).toBe(7);
+  });
+
+  it("takes its group with it; a signal to a group that is gone is nobody's concern", async () => {
+    const child = shell('sleep 60 & echo $!; wait');
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+    child.killGroup('SIGTERM');
+    expect(await resultOf(child)).toMatchObject({ signalCode: 'SIGTERM' });
+    child.killGroup('SIGKILL');
+    await expect.poll(() => existsSync(`/proc/${line.toString().trim()}`), { timeout: 10_000 }).toBe(false);
   });
 
   it('says that there is no such program', async () => {

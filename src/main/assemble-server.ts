@@ -15,12 +15,14 @@ import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts
 import { builtinResources, ServiceAllocator } from '../engine/apiserver/builtin/index.ts';
 import { conversionWebhooks } from '../engine/apiserver/crd/conversion-webhook.ts';
 import { definitionStrategy } from '../engine/apiserver/crd/definition-strategy.ts';
-import { FileAuditLog } from '../engine/apiserver/chain/audit.ts';
+import type { TokenAuthenticator } from '../engine/apiserver/auth/authentication/token-authenticator.ts';
+import { FileAuditLog, type AuditRecord } from '../engine/apiserver/chain/audit.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
 import { NodeProxy } from '../engine/apiserver/node-proxy/node-proxy.ts';
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
 import { ResourceMetrics } from '../engine/apiserver/metrics-api/resource-metrics.ts';
 import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
+import type { ObjectReader } from '../engine/apiserver/registry/objects.ts';
 import type { Resource } from '../engine/apiserver/registry/resource.ts';
 import { ApiServer, createFoundation, type ServerFoundation } from '../engine/apiserver/server.ts';
 import type { DurableStore } from '../engine/store/durable-store.ts';
@@ -59,6 +61,12 @@ export interface AssemblyOptions {
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
   widerQuota?: () => WiderQuota | undefined;
+  /** More kinds of bearer tokens than Kubernetes' own. */
+  moreTokens?: (reader: ObjectReader) => TokenAuthenticator[];
+  /** More paths that are answered as they are. */
+  morePaths?: (reader: ObjectReader) => [string, PathHandler][];
+  /** Told of every request that was answered, after the log. */
+  onAudited?: (record: AuditRecord) => void;
 }
 
 /** Everything an API server is made of, wired together. Nothing is started and nothing is written yet. */
@@ -73,6 +81,9 @@ export function assembleServer({
   servesBackup = true,
   inProcess,
   widerQuota,
+  moreTokens,
+  morePaths,
+  onAudited,
 }: AssemblyOptions): AssembledServer {
   const services = new ServiceAllocator();
   const foundation = createFoundation(store, ownResources(services));
@@ -84,6 +95,7 @@ export function assembleServer({
     reader: objects,
     signingKey: pki.serviceAccountKeys.privateKey,
     frontProxyNames: [FRONT_PROXY_COMMON_NAME],
+    moreTokens: moreTokens?.(objects),
     now: () => realClock.now(),
     newUid,
     onRefused: (reason) => log.info('a credential was refused', { reason }),
@@ -102,7 +114,7 @@ export function assembleServer({
     log,
   });
   keepPolicyStatus({ writer: objects, compile: compileCelExpression, ...catalogTypes(core.catalog), onError });
-  const audit = new FileAuditLog(auditPath, (error) => log.error('the audit log cannot be written; requests go on', { error }));
+  const audit = new FileAuditLog(auditPath, (error) => log.error('the audit log cannot be written; requests go on', { error }), onAudited);
   const routes = identityEndpoints({ identity, authorizer, reader: objects, now: core.now, externalUrl: url });
   const admission = serverAdmission({
     writer: objects,
@@ -133,6 +145,7 @@ export function assembleServer({
     paths: new Map<string, PathHandler>([
       ...routes.paths,
       ...(servesBackup ? [['/tenantry/backup', () => backupAnswer(store, keyFolder)] as const] : []),
+      ...(morePaths?.(objects) ?? []),
     ]),
     custom: () => definitions.published(),
     foreign: foreignServers(aggregator, resourceMetrics),

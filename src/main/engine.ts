@@ -25,6 +25,7 @@ import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { PluginAdmission } from './plugin-admission.ts';
+import { PLUGIN_USERS } from './plugin-identities.ts';
 import { pluginsOnDemand } from './plugins-on-demand.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
 import { TenancyOnDemand } from './tenancy-on-demand.ts';
@@ -119,6 +120,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       servesBackup: options.keys === undefined,
       inProcess: (service) => pluginAdmission?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
+      ...(options.areas && PLUGIN_USERS),
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(

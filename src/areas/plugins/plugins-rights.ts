@@ -1,3 +1,4 @@
+import { TOKEN_DISCOVERY_PATH, TOKEN_JWKS_PATH } from '../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { KubeObject } from '../../kube/object.ts';
 
 /** Who the controllers of the area are, on the embedded engine as on a cluster. */
@@ -31,10 +32,31 @@ export function pluginsRights(): KubeObject[] {
   return [
     { apiVersion, kind: 'ClusterRole', metadata: { name: NAME }, rules },
     { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: NAME }, roleRef, subjects },
+    {
+      apiVersion,
+      kind: 'ClusterRole',
+      metadata: { name: `${NAME}:token-keys` },
+      rules: [{ nonResourceURLs: [TOKEN_DISCOVERY_PATH, TOKEN_JWKS_PATH], verbs: ['get'] }],
+    },
+    tokenKeysForAll(),
     forUsers('admin', WRITE),
     forUsers('edit', WRITE),
     forUsers('view', READ),
   ];
+}
+
+/** Public keys are for everybody who gets a token shown. */
+function tokenKeysForAll(): KubeObject {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const name = `${NAME}:token-keys`;
+  const subjects = ['system:authenticated', 'system:unauthenticated'].map((group) => ({ apiGroup, kind: 'Group', name: group }));
+  return {
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup, kind: 'ClusterRole', name },
+    subjects,
+  };
 }
 
 /** What the users of a tenant's root namespace may do by the roles that they have anyway. */

@@ -54,6 +54,11 @@ export const EVENTS_FOLDER = '/var/run/secrets/tenantry.dev/events';
 /** Whom the tokens are for. */
 export const TOKEN_AUDIENCE = 'adapstory-plugin-gateway';
 export const TOKEN_ISSUER = 'https://tenantry.dev/plugins';
+/** Where an API server of ours publishes the keys, for whoever verifies tokens by OpenID Connect. */
+export const TOKEN_DISCOVERY_PATH = '/plugins/.well-known/openid-configuration';
+export const TOKEN_JWKS_PATH = '/plugins/openid/v1/jwks';
+/** All plugins are in this group, and those of a tenant in `<group>:<tenant>`. Their user name is the subject of their tokens. */
+export const PLUGINS_GROUP = 'tenantry:plugins';
 
 /** Where a secret of a plugin is, in every backend. */
 export function secretPathOf(plugin: string, tenant: string, path: string): string {

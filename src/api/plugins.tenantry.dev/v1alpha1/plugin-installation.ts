@@ -68,6 +68,8 @@ export const pluginInstallationDefinition = {
       /** The last request to try it again that was heard. */
       observedRetry: text(),
       history: list(revision, { maxItems: 20 }),
+      /** In every token: with another one, or none, the tokens of before are worth nothing. */
+      identity: text(),
       observedRollback: integer({ format: 'int64' }),
       observedGeneration: integer({ format: 'int64' }),
       conditions: conditions(),

@@ -9,7 +9,7 @@ const target = (permissions: string[] = []) =>
 async function signed(permissions: string[] = []) {
   const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
   const key = (await importJWK(await exportJWK(privateKey), 'ES256')) as CryptoKey;
-  return { token: await signToken(claimsOf(target(permissions)), { id: 'key-1', key }, NOW), publicKey };
+  return { token: await signToken(claimsOf(target(permissions), 's1'), { id: 'key-1', key }, NOW), publicKey };
 }
 
 test('a token is of the plugin and the tenant, for ten minutes', async () => {
@@ -33,12 +33,13 @@ test.each([
   ['stays while it is young', NOW, [], 300_000],
   ['is replaced in the second half of its life', NOW + 300_000, [], 0],
   ['is replaced when the permissions are others', NOW, ['a.read'], 0],
+  ['is replaced when the clock went back behind its time', NOW - 3600_000, [], 0],
 ])('a token %s', async (_, now, permissions: string[], expected) => {
   const { token } = await signed();
-  expect(remainingMs(token, claimsOf(target(permissions)), now)).toBe(expected);
+  expect(remainingMs(token, claimsOf(target(permissions), 's1'), now)).toBe(expected);
 });
 
 test('what is no token has to be replaced', () => {
-  expect(remainingMs('garbage', claimsOf(target()), NOW)).toBe(0);
+  expect(remainingMs('garbage', claimsOf(target(), 's1'), NOW)).toBe(0);
   expect(keyIdOf('garbage')).toBeUndefined();
 });

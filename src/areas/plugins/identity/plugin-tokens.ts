@@ -29,9 +29,9 @@ export class PluginTokens {
   }
 
   /** The token in the namespace is good for a while. @returns when it has to be replaced, in milliseconds from now */
-  async ensure(target: Target, now: number): Promise<number> {
+  async ensure(target: Target, session: string, now: number): Promise<number> {
     await this.#keys.publish(this.#jwks.find(PLATFORM_NAMESPACE, TOKEN_JWKS));
-    const claims = claimsOf(target);
+    const claims = claimsOf(target, session);
     const present = this.#tokenIn(target.namespace);
     const remaining = present === undefined ? 0 : remainingMs(present, claims, now);
     if (remaining > 0 && (await this.#keys.has(keyIdOf(present!)))) return remaining;

@@ -6,6 +6,7 @@ import type { InstallationParts } from '../installation/installation-parts.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 
 const CONCURRENCY = 4;
+const LOOK_AGAIN_MS = 60_000;
 
 /** Replaces the tokens of plugins before they end, and all of them when a key goes. */
 export function tokenController(
@@ -18,8 +19,11 @@ export function tokenController(
     const installation = installations.get(key);
     if (!installation || installation.metadata.deletionTimestamp || isSuspended(installation)) return undefined;
     if (!isConditionTrue(installation.status?.conditions, InstallationCondition.IdentityIssued)) return undefined;
-    // Time alone ends a token.
-    return { afterMs: await tokens.ensure(target(installation), clock.now()) };
+    const session = installation.status?.identity;
+    if (session === undefined) return undefined;
+    const remaining = await tokens.ensure(target(installation), session, clock.now());
+    // Time alone ends a token, and the clock may jump.
+    return { afterMs: Math.min(remaining, LOOK_AGAIN_MS) };
   };
   return new Controller({ ...environment, name: 'plugin-token', concurrency: CONCURRENCY, reconcile })
     .watch(installations)

@@ -4,6 +4,7 @@ import { RequestAuthenticator } from './authentication/authenticator.ts';
 import { BootstrapTokenAuthenticator } from './authentication/bootstrap-token.ts';
 import { verificationKey, type VerificationKey } from './authentication/json-web-token.ts';
 import { LegacyTokenAuthenticator } from './authentication/legacy-token.ts';
+import type { TokenAuthenticator } from './authentication/token-authenticator.ts';
 import { BoundTokenAuthenticator } from './authentication/service-account-token.ts';
 import { TokenUnion } from './authentication/token-union.ts';
 import { TokenIssuer } from './token-issuer.ts';
@@ -20,6 +21,8 @@ export interface IdentityOptions {
   /** The issuer unless given, as in kube-apiserver. */
   apiAudiences?: readonly string[];
   frontProxyNames: readonly string[];
+  /** More kinds of bearer tokens than Kubernetes' own. */
+  moreTokens?: readonly TokenAuthenticator[];
   now(): number;
   newUid(): string;
   onRefused?(reason: string): void;
@@ -49,6 +52,7 @@ export function createIdentity(options: IdentityOptions): Identity {
       new LegacyTokenAuthenticator({ reader, keys, apiAudiences }),
       new BoundTokenAuthenticator({ reader, keys, issuer: issuerUrl, apiAudiences, now }),
       new BootstrapTokenAuthenticator({ reader, apiAudiences, now }),
+      ...(options.moreTokens ?? []),
     ],
   });
   const onRefused = (reason: string): void => options.onRefused?.(reason);

@@ -45,6 +45,7 @@ const GATHER_MS = 10;
 export class FileAuditLog implements AuditLog {
   readonly #path: string;
   readonly #onError: (error: unknown) => void;
+  readonly #onRecord: (entry: AuditRecord) => void;
   #file: FileHandle | undefined;
   #bytes = 0;
   #waiting: Line[] = [];
@@ -55,13 +56,15 @@ export class FileAuditLog implements AuditLog {
   /** The last write failed: the file may end within a line. */
   #torn = false;
 
-  /** @param onError told once per outage */
-  constructor(path: string, onError: (error: unknown) => void = () => {}) {
+  /** @param onError told once per outage @param onRecord told of every request, written or not */
+  constructor(path: string, onError: (error: unknown) => void = () => {}, onRecord: (entry: AuditRecord) => void = () => {}) {
     this.#path = path;
+    this.#onRecord = onRecord;
     this.#onError = onError;
   }
 
   record(entry: AuditRecord): void {
+    this.#onRecord(entry);
     const { verb, subresource } = entry.info;
     if (!WRITES.has(verb) && !SESSIONS.has(subresource) && entry.code < 400) return;
     if (this.#waitingBytes > MAX_WAITING_BYTES) {

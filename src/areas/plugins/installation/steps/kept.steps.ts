@@ -3,6 +3,7 @@ import { InstallationCondition, InstallationReason } from '../../../../api/plugi
 import { LimitRange, NetworkPolicy, ResourceQuota } from '../../../../client/kinds.ts';
 import { done, stalled, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import { randomSuffix } from '../../../../lib/ids.ts';
 import type { PluginTokens } from '../../identity/plugin-tokens.ts';
 import { networkPolicies, type DatabaseAddress } from '../../network/network-policies.ts';
 import { limitRange, resourceQuota } from '../../workload/limits.ts';
@@ -67,11 +68,14 @@ export function identityIssued(
     async run(installation, { now }) {
       const wanted = target(installation);
       await tokens.ensureAccount(wanted);
+      const status = (installation.status ??= {});
       if (wanted.isSuspended) {
+        delete status.identity;
         await tokens.remove(wanted);
         return done(InstallationReason.Suspended, 'it has no token while it is suspended');
       }
-      await tokens.ensure(wanted, now());
+      status.identity ??= randomSuffix(16);
+      await tokens.ensure(wanted, status.identity, now());
       return done();
     },
   };

@@ -9,6 +9,8 @@ import { pluginInstallationDefinition } from './plugins.tenantry.dev/v1alpha1/pl
 import { pluginPolicyDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-policy.ts';
 import { pluginVersionDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { publisherDefinition } from './plugins.tenantry.dev/v1alpha1/publisher.ts';
+import { clusterPolicyDefinition } from './tenantry.dev/v1alpha1/cluster-policy.ts';
+import { tenantClusterDefinition } from './tenantry.dev/v1alpha1/tenant-cluster.ts';
 import { tenantDefinition } from './tenantry.dev/v1alpha1/tenant.ts';
 
 /** Every Kind that we define. The build makes a CRD of each. */
@@ -24,4 +26,6 @@ export const definitions: readonly KindDefinition[] = [
   pluginVersionDefinition,
   pluginInstallationDefinition,
   pluginPolicyDefinition,
+  tenantClusterDefinition,
+  clusterPolicyDefinition,
 ];

@@ -16,7 +16,7 @@ export interface ProcessIdentity {
 
 export const processTable: ProcessTable = {
   get self() {
-    return { pid: process.pid, startTime: startTimeOf(process.pid), hostname: hostname() };
+    return identityOf(process.pid);
   },
   isAlive({ pid, startTime }) {
     try {
@@ -29,6 +29,11 @@ export const processTable: ProcessTable = {
     return startTime === '' || current === '' || startTime === current;
   },
 };
+
+/** Of a process that lives now. */
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startTime: startTimeOf(pid), hostname: hostname() };
+}
 
 /** Of a process that has ended, whose parent has not asked how: it holds nothing any more, for as long as that may take. */
 const ENDED = 'ended';

@@ -10,7 +10,7 @@ import type { AdmissionHandler } from '../runtime/admission/review.ts';
 import { startWebhookServer } from '../runtime/admission/webhook-server.ts';
 import { ADMISSION_AREAS, type AdmissionArea } from './admission-areas.ts';
 import { AdmissionCertificate } from './admission-certificate.ts';
-import { builtDefinitions, installObjects } from './areas.ts';
+import { definitionsForKubernetes, installObjects } from './areas.ts';
 import { addressOf, areasOf, connectAs, listenAddress, reach, serveHealth, type State } from './on-kubernetes.ts';
 import { productVersion } from './product-version.ts';
 
@@ -49,7 +49,7 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     if (options.install) {
       await installObjects(
         client,
-        builtDefinitions().filter(({ spec }) => areas.some(({ groups }) => groups.includes(spec?.group))),
+        definitionsForKubernetes(areas.flatMap(({ groups }) => groups)),
       );
       await installObjects(client, admissionRights(namespace));
     }

@@ -3,12 +3,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
+import { CLUSTER_RULES, CLUSTER_WEBHOOKS } from '../areas/clusters/admission/cluster-rules.ts';
+import { clustersRights } from '../areas/clusters/clusters-rights.ts';
+import { defaultClusterPolicy } from '../areas/clusters/policy/default-policy.ts';
 import { PLUGIN_RULES, PLUGIN_WEBHOOKS } from '../areas/plugins/admission/plugin-rules.ts';
 import { pluginsRights } from '../areas/plugins/plugins-rights.ts';
 import { builtInRuntimes } from '../areas/runs/built-in-runtimes.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
 import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
 import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
+import { ClusterPolicyKind } from '../api/tenantry.dev/v1alpha1/cluster-policy.ts';
+import { TenantClusterKind } from '../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import { RuntimeKind } from '../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Client } from '../client/client.ts';
 import { ensureMarkedObjects, ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
@@ -43,6 +48,14 @@ export function builtDefinitions(): KubeObject[] {
   return readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as KubeObject);
 }
 
+/** Of the embedded engine alone: on a Kubernetes nobody would act on them. */
+const EMBEDDED_ONLY: readonly string[] = [TenantClusterKind.kind, ClusterPolicyKind.kind];
+
+/** The definitions of some groups, for a Kubernetes. */
+export function definitionsForKubernetes(groups: readonly string[]): KubeObject[] {
+  return builtDefinitions().filter(({ spec }) => groups.includes(spec?.group) && !EMBEDDED_ONLY.includes(spec?.names.kind));
+}
+
 const KINDS: Record<string, Kind> = {
   ClusterRole,
   ClusterRoleBinding,
@@ -57,20 +70,26 @@ const KINDS: Record<string, Kind> = {
 
 /** The rights and the rules that come with the areas. */
 function rightsAndRules(): KubeObject[] {
-  const rights = [...runsRights(), ...runtimeAccessPolicy(), ...tenancyRights(), ...pluginsRights()];
-  return [...rights, ...webhookConfigurations(PLUGIN_WEBHOOKS, PLUGIN_RULES), ...webhookConfigurations('tenantry-kinds', KIND_RULES)];
+  const rights = [...runsRights(), ...runtimeAccessPolicy(), ...tenancyRights(), ...pluginsRights(), ...clustersRights()];
+  return [
+    ...rights,
+    ...webhookConfigurations(PLUGIN_WEBHOOKS, PLUGIN_RULES),
+    ...webhookConfigurations(CLUSTER_WEBHOOKS, CLUSTER_RULES),
+    ...webhookConfigurations('tenantry-kinds', KIND_RULES),
+  ];
 }
 
 /**
- * Makes the Kinds of the areas known to the embedded engine, with their rights and rules, and, the first time, the Runtimes that come with it.
+ * Makes the Kinds of the areas known to the embedded engine, with their rights and rules, and, the first time, the Runtimes and the ClusterPolicy that come with it.
  * The definitions are served when it is done. All of it is written straight to the store, in one commit: a start waits for it.
  */
 export async function ensureAreas({ objects, core }: ServerFoundation, definitions: readonly KubeObject[]): Promise<void> {
   const existing = objects.list<CustomDefinition>(DEFINITIONS);
   const wanted = [...definitions.map((definition) => established(definition, existing, core.now())), ...rightsAndRules()].map(marked);
   const created = await ensureMarkedObjects(objects, withResources(core.catalog, wanted), HASH_ANNOTATION);
-  if (!created.has(`${RuntimeKind.plural}.${RuntimeKind.group}`)) return;
-  await ensureObjects(objects, withResources(core.catalog, builtInRuntimes()));
+  const isNew = ({ plural, group }: Kind) => created.has(`${plural}.${group}`);
+  const first = [...(isNew(RuntimeKind) ? builtInRuntimes() : []), ...(isNew(ClusterPolicyKind) ? [defaultClusterPolicy()] : [])];
+  await ensureObjects(objects, withResources(core.catalog, first));
 }
 
 /** With the status that lets it be served at once. */

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { Client } from '../client/client.ts';
-import type { KubeObject } from '../kube/object.ts';
 import { randomSuffix } from '../lib/ids.ts';
 import { aborted, longLivedController, sleep } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, type Log, type LogLevel } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
 import { runAsLeader } from '../runtime/leader-election.ts';
-import { builtDefinitions, installObjects } from './areas.ts';
+import { definitionsForKubernetes, installObjects } from './areas.ts';
 import { CONTROLLER_AREAS, leaseOf, type AreaEnvironment } from './controller-areas.ts';
 import { addressOf, areasOf, connectAs, reach, serveHealth, type State } from './on-kubernetes.ts';
 import { productVersion } from './product-version.ts';
@@ -95,9 +94,8 @@ async function runArea(
 /** By the one who leads, so that no two write at once. */
 async function install(name: string, namespace: string, client: Client, log: Log): Promise<void> {
   const { groups, objects } = CONTROLLER_AREAS[name];
-  const isOurs = ({ spec }: KubeObject) => groups.includes(spec?.group);
   const written = [
-    ...(await installObjects(client, builtDefinitions().filter(isOurs))),
+    ...(await installObjects(client, definitionsForKubernetes(groups))),
     ...(await installObjects(client, objects(namespace))),
   ];
   log.info('installed', { written: written.filter((what) => what !== 'same').length });

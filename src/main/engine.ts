@@ -24,8 +24,8 @@ import type { Log } from '../lib/log.ts';
 import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
+import { ClustersOnDemand } from './clusters-on-demand.ts';
 import { PluginAdmission } from './plugin-admission.ts';
-import { PLUGIN_USERS } from './plugin-identities.ts';
 import { pluginsOnDemand } from './plugins-on-demand.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
 import { TenancyOnDemand } from './tenancy-on-demand.ts';
@@ -109,6 +109,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const auditPath = join(data, 'audit.log');
     const tenancy = options.areas && new TenancyOnDemand(log, store.count('hnc.x-k8s.io/') > 0);
     const pluginAdmission = options.areas && new PluginAdmission(log);
+    const clusters = options.areas && new ClustersOnDemand({ data, version: options.version, log });
     const assembled = assembleServer({
       version: options.version,
       url: `https://${options.address}:${options.port}`,
@@ -118,9 +119,9 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       auditPath,
       keyFolder,
       servesBackup: options.keys === undefined,
-      inProcess: (service) => pluginAdmission?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
+      inProcess: (service) =>
+        pluginAdmission?.reviewHandler(service) ?? clusters?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
-      ...(options.areas && PLUGIN_USERS),
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(
@@ -157,10 +158,11 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
     pluginAdmission?.connect(clientAs);
-    const controllers = startBuiltInControllers(server, foundation, pki, options, node, tenancy);
+    const controllers = startBuiltInControllers(server, foundation, pki, options, node, { tenancy, clusters });
     const nodeStarted = node?.start(url).catch((error: unknown) => log.error('cannot start the node', { error }));
     closers.push(
       () => pluginAdmission?.stop(),
+      () => clusters?.stop(),
       () => controllers.stop(),
       () => nodeStarted?.then(() => node!.stop()),
     );
@@ -238,7 +240,7 @@ function startBuiltInControllers(
   pki: Pki,
   { log, traces, data }: EngineOptions,
   node: NodeSupervisor | undefined,
-  tenancy: TenancyOnDemand | undefined,
+  { tenancy, clusters }: { tenancy?: TenancyOnDemand; clusters?: ClustersOnDemand },
 ) {
   const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
   const scheduler: OnDemand = {
@@ -256,9 +258,15 @@ function startBuiltInControllers(
     load: () => Promise.resolve(() => (node?.need(), { stop: () => Promise.resolve() })),
   };
   const clientAs = (own: { name: string; groups: string[] }) => clientOf(server, own);
-  const areas = tenancy
-    ? [runsOnDemand(clientAs, node?.mode, traces), tenancy.onDemand(clientAs, metrics), pluginsOnDemand(clientAs, data, node)]
-    : [];
+  const areas =
+    tenancy && clusters
+      ? [
+          runsOnDemand(clientAs, node?.mode, traces),
+          tenancy.onDemand(clientAs, metrics),
+          pluginsOnDemand(clientAs, data, node),
+          clusters.onDemand(clientAs),
+        ]
+      : [];
   return startControllers({
     onDemand: [scheduler, ...(node ? [agent] : []), ...areas],
     client: clientOf(server, user),

@@ -1,0 +1,69 @@
+/** Who can serve a control plane. */
+export const CONTROL_PLANE_PROVIDERS = ['embedded', 'kubernetes'] as const;
+export type ControlPlaneProvider = (typeof CONTROL_PLANE_PROVIDERS)[number];
+
+/** What stands between a worker's processes and this machine's kernel, the weakest first. */
+export const KERNEL_ISOLATIONS = ['Sandbox', 'Kernel'] as const;
+export type KernelIsolation = (typeof KERNEL_ISOLATIONS)[number];
+
+/** preview: only for who names it; deprecated: not for new clusters; expired: for nobody. */
+export const CLASSIFICATIONS = ['preview', 'supported', 'deprecated', 'expired'] as const;
+export type Classification = (typeof CLASSIFICATIONS)[number];
+
+/** `<cluster>-kubeconfig` must fit into a label. */
+export const CLUSTER_NAME_MAX = 52;
+export const CLUSTER_NAME = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
+export const CLUSTER_FINALIZER = 'tenantry.dev/tenant-cluster';
+/** On the kubeconfig Secret: which cluster it is for. */
+export const CLUSTER_LABEL = 'tenantry.dev/cluster';
+/** On what an add-on put into a tenant's cluster: which add-on. */
+export const ADD_ON_LABEL = 'tenantry.dev/add-on';
+export const KUBECONFIG_KEY = 'kubeconfig';
+
+export function kubeconfigSecretOf(cluster: string): string {
+  return `${cluster}-kubeconfig`;
+}
+
+/** The conditions of a TenantCluster, in the order in which they come true. */
+export const ClusterCondition = {
+  Accepted: 'Accepted',
+  Restored: 'Restored',
+  ControlPlaneReady: 'ControlPlaneReady',
+  AccessGranted: 'AccessGranted',
+  AddOnsInstalled: 'AddOnsInstalled',
+  BackedUp: 'BackedUp',
+  /** Not steps: they tell, and stop nothing. */
+  WithinBounds: 'WithinBounds',
+  ProcessIsolated: 'ProcessIsolated',
+  /** While a cluster is deleted. */
+  ControlPlaneGone: 'ControlPlaneGone',
+} as const;
+
+export const ClusterPhase = {
+  Pending: 'Pending',
+  Creating: 'Creating',
+  Ready: 'Ready',
+  Asleep: 'Asleep',
+  Restoring: 'Restoring',
+  Failed: 'Failed',
+  Deleting: 'Deleting',
+} as const;
+
+export const ClusterReason = {
+  NoTenant: 'NoTenant',
+  NoPolicy: 'NoPolicy',
+  NoProvider: 'NoProvider',
+  Asleep: 'Asleep',
+  DiskFull: 'DiskFull',
+  NotAnswering: 'NotAnswering',
+  PortTaken: 'PortTaken',
+  StartFailed: 'StartFailed',
+  Restarting: 'Restarting',
+  NoBackup: 'NoBackup',
+  UnknownAddOn: 'UnknownAddOn',
+  AddOnRefused: 'AddOnRefused',
+  OwnUser: 'OwnUser',
+  SharedUser: 'SharedUser',
+  Beyond: 'BeyondBounds',
+  Within: 'WithinBounds',
+} as const;

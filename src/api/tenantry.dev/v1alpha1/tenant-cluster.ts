@@ -1,0 +1,121 @@
+import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
+import { boolean, conditions, integer, list, object, oneOf, quantity, rules, text, time } from '../../schema-source.ts';
+import { CLUSTER_NAME, CLUSTER_NAME_MAX, CONTROL_PLANE_PROVIDERS, KERNEL_ISOLATIONS } from './cluster-names.ts';
+import { GROUP, VERSION } from './group.ts';
+
+const name = text({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' });
+const names = list(name, { maxItems: 50, 'x-kubernetes-list-type': 'set' });
+const cidr = text({ minLength: 1, maxLength: 43 });
+
+const nodePool = object(
+  { name, replicas: integer({ minimum: 0, maximum: 1000 }) },
+  { cpu: quantity(), memory: quantity(), disk: quantity(), kernelIsolation: oneOf(KERNEL_ISOLATIONS) },
+);
+
+const network = object(
+  {},
+  {
+    /** The subnet of the tenant's VPC that the cluster lives in. */
+    subnet: name,
+    mode: oneOf(['Overlay', 'VLAN']),
+    vlan: integer({ minimum: 1, maximum: 4094 }),
+    podCidr: cidr,
+    serviceCidr: cidr,
+  },
+  rules({ rule: "(has(self.mode) && self.mode == 'VLAN') == has(self.vlan)", message: 'mode VLAN needs a vlan, mode Overlay has none' }),
+);
+
+const spec = object(
+  {},
+  {
+    /** Absent: the newest that the operator supports. */
+    version: text({ maxLength: 20, pattern: '^1\\.[0-9]+(\\.[0-9]+)?$' }),
+    controlPlane: object(
+      {},
+      { provider: oneOf(CONTROL_PLANE_PROVIDERS), replicas: integer({ minimum: 1, maximum: 5 }) },
+      rules({
+        rule: "!has(self.provider) || self.provider != 'embedded' || !has(self.replicas) || self.replicas == 1",
+        message: 'an embedded control plane has one replica',
+      }),
+    ),
+    nodePools: list(nodePool, { maxItems: 50, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    network,
+    access: object(
+      {},
+      {
+        /** Further names and addresses that its certificate is good for. */
+        names: list(text({ minLength: 1, maxLength: 253 }), { maxItems: 20, 'x-kubernetes-list-type': 'set' }),
+        /** Raised, the kubeconfigs of before are good for nothing. */
+        revision: integer({ minimum: 0 }),
+      },
+    ),
+    /** Chosen from those that the policies offer; the mandatory ones come by themselves. */
+    addOns: names,
+    /** Its processes end, its data stays. */
+    sleep: boolean(),
+    /** The backups that there should be: one that is missing is made now, one that is no longer named is removed. */
+    backups: names,
+    /** Brings back the state of a backup, once for each value. */
+    restore: object(
+      { backup: name },
+      {
+        /** Whose backup it is; absent: this cluster's. */
+        cluster: name,
+        /** Another number: the same backup again. */
+        request: integer({ minimum: 0 }),
+      },
+    ),
+  },
+  // It may be no more than its name.
+  { default: { sleep: false } },
+);
+
+const status = object(
+  {},
+  {
+    /** Pending, Creating, Ready, Asleep, Restoring, Failed, Deleting. */
+    phase: text(),
+    /** What is being done. */
+    progress: text(),
+    provider: text(),
+    version: text(),
+    endpoint: text(),
+    /** The Secret with the kubeconfig of its administrators. */
+    kubeconfig: text(),
+    certificatesExpire: time(),
+    addOns: list(text()),
+    /** What the policies allow the tenant, and what it has. */
+    bounds: object({}, { policies: list(text()), clusters: text(), workers: text(), cpu: text(), memory: text(), versions: list(text()) }),
+    backups: list(object({ name: text(), time: time(), bytes: integer({ format: 'int64' }) }, {})),
+    /** The last restore that was done. */
+    restored: object({ backup: text() }, { cluster: text(), request: integer() }),
+    observedGeneration: integer({ format: 'int64' }),
+    conditions: conditions(),
+  },
+);
+
+export const tenantClusterDefinition = {
+  group: GROUP,
+  version: VERSION,
+  kind: 'TenantCluster',
+  plural: 'tenantclusters',
+  shortNames: ['tcl'],
+  scope: 'Namespaced',
+  description: 'A whole cluster of a tenant: its own control plane, keys and store, inside the bounds that the operator set.',
+  spec,
+  status,
+  columns: [
+    { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+    { name: 'Version', type: 'string', jsonPath: '.status.version' },
+    { name: 'Control-Plane', type: 'string', jsonPath: '.status.provider' },
+    { name: 'Endpoint', type: 'string', jsonPath: '.status.endpoint' },
+    { name: 'Within-Bounds', type: 'string', jsonPath: '.status.conditions[?(@.type=="WithinBounds")].status', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].message', priority: 1 },
+    { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+  ],
+  selectableFields: [],
+  nameRules: { pattern: CLUSTER_NAME, maxLength: CLUSTER_NAME_MAX },
+} satisfies KindDefinition;
+
+export const TenantClusterKind = kindOf(tenantClusterDefinition);
+export type TenantCluster = ObjectOf<typeof tenantClusterDefinition>;

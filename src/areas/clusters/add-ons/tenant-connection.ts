@@ -1,0 +1,92 @@
+import type { KubeObject } from '../../../kube/object.ts';
+import { apiVersionOf, type Kind } from '../../../kube/kind.ts';
+import { isStatusError } from '../../../kube/status.ts';
+import { certificateCredentials } from '../../../client/config/credentials.ts';
+import { createClient, type Client } from '../../../client/client.ts';
+import { createHttpTransport } from '../../../client/http/http-transport.ts';
+import { ClusterRoleBinding, LimitRange, Namespace, NetworkPolicy } from '../../../client/kinds.ts';
+import { ADD_ON_LABEL } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { silentLog } from '../../../lib/log.ts';
+import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
+import type { RunningControlPlane } from '../control-plane/control-planes.ts';
+
+const FIELD_MANAGER = 'tenantry';
+const KNOWN = [ClusterRoleBinding, LimitRange, NetworkPolicy] as unknown as Kind[];
+
+/** How we are inside a tenant's cluster: with all rights, to put there what belongs there and to see when it goes. */
+export class TenantConnection {
+  readonly tenantClient: Client;
+  readonly #informers: SharedInformers;
+  /** By apiVersion and kind; those that are asked for at every start need no question. */
+  readonly #kinds = new Map<string, Kind>(KNOWN.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
+  readonly #watched = new Set<string>();
+  readonly #onChange: () => void;
+  #platform: RunningControlPlane['platform'];
+  #stopped = false;
+
+  constructor(running: RunningControlPlane, onChange: () => void) {
+    this.#platform = running.platform;
+    this.#onChange = onChange;
+    const transport = createHttpTransport({
+      endpoint: { url: new URL(running.endpoint) },
+      ca: () => Promise.resolve(running.authorityPem),
+      credentials: certificateCredentials(() => Promise.resolve({ cert: this.#platform.certificatePem, key: this.#platform.keyPem })),
+    });
+    this.tenantClient = createClient(transport);
+    // It comes and goes with the cluster: what it has to say about that is said by the cluster's conditions.
+    this.#informers = new SharedInformers({ client: this.tenantClient, log: silentLog });
+  }
+
+  /** Certificates that were renewed are taken up with the next connection. */
+  update({ platform }: RunningControlPlane): void {
+    this.#platform = platform;
+  }
+
+  /** Namespaces that are there and stay. */
+  async namespaces(): Promise<string[]> {
+    const informer = this.#watch(Namespace, { metadataOnly: true });
+    await informer.whenSynced();
+    return [...informer.list()].filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.name!);
+  }
+
+  /** Server-side apply; from then on a change of it, or its end, is told. */
+  async apply(object: KubeObject): Promise<void> {
+    const kind = await this.#kindOf(object);
+    const resource = this.tenantClient.resource(kind, object.metadata.namespace);
+    try {
+      await resource.apply(object, { fieldManager: FIELD_MANAGER, force: true });
+    } catch (error) {
+      // Somebody put another in its place, with what cannot be changed, such as the role of a binding.
+      if (!isStatusError(error, 'Invalid')) throw error;
+      await resource.delete(object.metadata.name!).catch(() => {});
+      await resource.apply(object, { fieldManager: FIELD_MANAGER, force: true });
+    }
+    this.#watch(kind, { labelSelector: ADD_ON_LABEL });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#informers.stop();
+    await this.tenantClient.close();
+  }
+
+  #watch(kind: Kind, selection: { labelSelector?: string; metadataOnly?: boolean }) {
+    const informer = this.#informers.get(kind, selection);
+    const id = `${kind.group}/${kind.plural}`;
+    if (!this.#watched.has(id)) {
+      this.#watched.add(id);
+      informer.onChange(() => this.#stopped || this.#onChange());
+    }
+    return informer;
+  }
+
+  async #kindOf({ apiVersion, kind }: KubeObject): Promise<Kind> {
+    const id = `${apiVersion}/${kind}`;
+    const known = this.#kinds.get(id);
+    if (known) return known;
+    const found = await this.tenantClient.discovery.forKind(apiVersion, kind);
+    if (found === undefined) throw new Error(`the cluster knows no ${kind} of ${apiVersion}`);
+    this.#kinds.set(id, found);
+    return found;
+  }
+}

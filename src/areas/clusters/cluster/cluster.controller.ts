@@ -1,0 +1,137 @@
+import {
+  CLUSTER_FINALIZER,
+  CLUSTER_LABEL,
+  ClusterCondition,
+  kubeconfigSecretOf,
+} from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { ClusterPolicyKind } from '../../../api/tenantry.dev/v1alpha1/cluster-policy.ts';
+import { TenantClusterKind, type TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import { TenantKind } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import { Secret } from '../../../client/kinds.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import { isStatusError } from '../../../kube/status.ts';
+import { Controller } from '../../../runtime/controller.ts';
+import { keyOf } from '../../../runtime/informer/object-cache.ts';
+import { done } from '../../../runtime/steps/outcome.ts';
+import type { Step } from '../../../runtime/steps/run-steps.ts';
+import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
+import { TenantConnections } from '../add-ons/tenant-connections.ts';
+import type { ClustersEnvironment } from '../clusters-environment.ts';
+import type { RunningControlPlane } from '../control-plane/control-planes.ts';
+import { boundsOf } from '../policy/model/bounds.ts';
+import { nextExpiry } from '../policy/model/next-expiry.ts';
+import { violationsOf } from '../policy/model/violations.ts';
+import { AddOnCatalog } from './add-on-catalog.ts';
+import { clusterSteps, type ClusterPorts } from './cluster.steps.ts';
+import { summarise, type ClusterFacts } from './summarise.ts';
+
+const CONCURRENCY = 8;
+const FIELD_MANAGER = 'tenantry-clusters';
+const BY_UID = 'uid';
+
+/** Keeps what every TenantCluster stands for: a control plane that answers, the rights in it, and what the operator wants to be there. */
+export function clusterController(environment: ClustersEnvironment): { start(): void; stop(): Promise<void> } {
+  const { hostClient, clock, informers, offers } = environment;
+  const clusters = informers.get(TenantClusterKind);
+  const policies = informers.get(ClusterPolicyKind);
+  const tenants = informers.get(TenantKind);
+  const secrets = informers.get(Secret, { labelSelector: CLUSTER_LABEL });
+  clusters.addIndex(BY_UID, ({ metadata }) => [metadata.uid!]);
+
+  const wakeById = (id: string) => {
+    for (const cluster of clusters.byIndex(BY_UID, id)) controller.queue.add(keyOf(cluster));
+  };
+  const wakeAll = () => {
+    for (const cluster of clusters.list()) controller.queue.add(keyOf(cluster));
+  };
+  const connections = new TenantConnections(wakeById);
+  const catalog = new AddOnCatalog(informers, wakeAll);
+  const runningById = new Map<string, RunningControlPlane>();
+  const clustersOf = (namespace: string) => [...clusters.list()].filter(({ metadata }) => metadata.namespace === namespace);
+
+  const ports: ClusterPorts = {
+    tenantOf: ({ metadata }) => tenants.get(metadata.namespace!),
+    boundsOf: (tenant) => boundsOf(tenant, [...policies.list()]),
+    offers,
+    planesOf: ({ status }) => environment.planesOf(status?.provider)!,
+    clusterNamed: (namespace, name) => clusters.get(`${namespace}/${name}`),
+    running: ({ metadata }) => runningById.get(metadata.uid!),
+    async setRunning({ metadata }, running) {
+      if (running) runningById.set(metadata.uid!, running);
+      else {
+        runningById.delete(metadata.uid!);
+        await connections.close(metadata.uid!);
+      }
+    },
+    connection: ({ metadata }) => connections.open(metadata.uid!, runningById.get(metadata.uid!)!),
+    addOn: (offer) => catalog.find(offer),
+    async keepSecret(secret) {
+      const { namespace, name } = secret.metadata;
+      const existing = secrets.get(`${namespace}/${name}`);
+      if (existing && isSame(existing, secret)) return;
+      await hostClient.resource(Secret, namespace).apply(secret, { fieldManager: FIELD_MANAGER, force: true });
+    },
+  };
+
+  const controlPlaneGone: Step<TenantCluster> = {
+    name: ClusterCondition.ControlPlaneGone,
+    async run({ metadata }) {
+      await ports.setRunning({ metadata } as TenantCluster, undefined);
+      for (const planes of environment.controlPlanes) await planes.remove(metadata.uid!);
+      await hostClient
+        .resource(Secret, metadata.namespace)
+        .delete(kubeconfigSecretOf(metadata.name!))
+        .catch((error: unknown) => {
+          if (!isStatusError(error, 'NotFound')) throw error;
+        });
+      return done('Gone');
+    },
+  };
+
+  const factsOf = (cluster: TenantCluster): ClusterFacts => {
+    const { namespace, name, uid } = cluster.metadata;
+    const tenant = tenants.get(namespace!);
+    const bounds = tenant && ports.boundsOf(tenant);
+    const all = [...clustersOf(namespace!).filter((each) => each.metadata.name !== name), cluster];
+    return {
+      bounds,
+      clusters: all,
+      violations: bounds ? violationsOf(cluster, all.slice(0, -1), bounds, offers, clock.now()) : [],
+      versions: offers.controlPlanes.flatMap(({ versions }) => versions),
+      running: runningById.get(uid!),
+    };
+  };
+
+  const reconcile = stepReconciler<TenantCluster>({
+    clock,
+    read: (key) => clusters.get(key),
+    resource: (namespace) => hostClient.resource(TenantClusterKind, namespace),
+    fieldManager: FIELD_MANAGER,
+    finalizer: CLUSTER_FINALIZER,
+    steps: clusterSteps(ports),
+    teardown: [controlPlaneGone],
+    summarise: (cluster, outcome) => summarise(cluster, outcome, factsOf(cluster), clock.now()),
+  });
+  const controller = new Controller({ ...environment, name: 'tenant-cluster', concurrency: CONCURRENCY, reconcile })
+    .watch(clusters, ({ object }) => clustersOf(object.metadata.namespace!).map(keyOf).concat(keyOf(object)))
+    .watch(policies, () => [...clusters.list()].map(keyOf))
+    .watch(tenants, ({ object }) => clustersOf(object.metadata.name!).map(keyOf))
+    .watch(secrets, ({ object }) => [`${object.metadata.namespace}/${object.metadata.labels![CLUSTER_LABEL]}`]);
+  const stops = environment.controlPlanes.map((planes) => planes.onChange(wakeById));
+  // That a version expires is in no watch.
+  const expiry = nextExpiry(clock, () => [...policies.list()], wakeAll);
+  stops.push(policies.onChange(() => expiry.set()));
+  return {
+    start: () => void controller.start(),
+    async stop() {
+      for (const stop of stops) stop();
+      expiry.stop();
+      await controller.stop();
+      await connections.stop();
+    },
+  };
+}
+
+function isSame(existing: KubeObject, wanted: KubeObject): boolean {
+  return Object.entries(wanted.data as Record<string, string>).every(([key, value]) => existing.data?.[key] === value);
+}

@@ -1,0 +1,37 @@
+import type { TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { Step } from '../../../runtime/steps/run-steps.ts';
+import type { AddOn } from '../add-ons/add-on.ts';
+import type { TenantConnection } from '../add-ons/tenant-connection.ts';
+import type { ControlPlanes, RunningControlPlane } from '../control-plane/control-planes.ts';
+import type { AddOnOffer, Bounds } from '../policy/model/bounds.ts';
+import type { Offers } from '../policy/model/offers.ts';
+import { accepted } from './steps/accepted.step.ts';
+import { accessGranted } from './steps/access-granted.step.ts';
+import { addOnsInstalled } from './steps/add-ons-installed.step.ts';
+import { backedUp } from './steps/backed-up.step.ts';
+import { controlPlaneReady } from './steps/control-plane-ready.step.ts';
+import { restored } from './steps/restored.step.ts';
+
+export interface ClusterPorts {
+  tenantOf(cluster: TenantCluster): Tenant | undefined;
+  /** Undefined: no policy selects the tenant. */
+  boundsOf(tenant: Tenant): Bounds | undefined;
+  offers: Offers;
+  planesOf(cluster: TenantCluster): ControlPlanes;
+  /** In the same namespace. */
+  clusterNamed(namespace: string, name: string): TenantCluster | undefined;
+  /** What the last round found running; undefined while it sleeps. */
+  running(cluster: TenantCluster): RunningControlPlane | undefined;
+  setRunning(cluster: TenantCluster, running: RunningControlPlane | undefined): Promise<void>;
+  connection(cluster: TenantCluster): Promise<TenantConnection>;
+  /** @throws Error when its manifests cannot be read */
+  addOn(offer: AddOnOffer): Promise<AddOn | undefined>;
+  keepSecret(secret: KubeObject): Promise<void>;
+}
+
+/** What there is to know of it, then what it holds, then that it answers, then who may use it, what must be in it, and copies of it. */
+export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
+  return [accepted(ports), restored(ports), controlPlaneReady(ports), accessGranted(ports), addOnsInstalled(ports), backedUp(ports)];
+}

@@ -1,0 +1,26 @@
+import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import type { WantedControlPlane } from '../../control-plane/control-planes.ts';
+
+export function wantedControlPlane({ metadata, spec, status }: TenantCluster): WantedControlPlane {
+  return {
+    id: metadata.uid!,
+    namespace: metadata.namespace!,
+    name: metadata.name!,
+    version: status!.version!,
+    names: spec.access?.names ?? [],
+    accessRevision: spec.access?.revision ?? 0,
+  };
+}
+
+/** A suspended tenant's clusters sleep too. */
+export function isToSleep({ spec }: TenantCluster, tenant: Tenant | undefined): boolean {
+  return spec.sleep === true || tenant?.spec.suspended === true;
+}
+
+/** One value of `spec.restore`, as it was done. */
+export function restoreToken({ spec }: TenantCluster): string | undefined {
+  if (spec.restore === undefined) return undefined;
+  const { backup, cluster, request } = spec.restore;
+  return JSON.stringify([backup, cluster ?? '', request ?? 0]);
+}

@@ -1,0 +1,58 @@
+import {
+  CLUSTER_LABEL,
+  ClusterCondition,
+  ClusterReason,
+  KUBECONFIG_KEY,
+  kubeconfigSecretOf,
+} from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { API_VERSION } from '../../../../api/tenantry.dev/v1alpha1/group.ts';
+import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import type { KubeObject } from '../../../../kube/object.ts';
+import { kubeconfigText } from '../../../../lib/pki/kubeconfig.ts';
+import { done, waiting } from '../../../../runtime/steps/outcome.ts';
+import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import { ownersBinding } from '../../add-ons/built-in-add-ons.ts';
+import { installAddOns } from '../../add-ons/install-add-ons.ts';
+import type { RunningControlPlane } from '../../control-plane/control-planes.ts';
+import type { ClusterPorts } from '../cluster.steps.ts';
+
+const RETRY_MS = 2000;
+
+/** The owners have the rights, and find their kubeconfig in a Secret. */
+export function accessGranted(ports: Pick<ClusterPorts, 'running' | 'connection' | 'keepSecret'>): Step<TenantCluster> {
+  return {
+    name: ClusterCondition.AccessGranted,
+    async run(cluster) {
+      const running = ports.running(cluster)!;
+      const [problem] = await installAddOns([ownersBinding(running.ownerGroup)], await ports.connection(cluster));
+      if (problem) return waiting(ClusterReason.AddOnRefused, `the owners cannot be given their rights: ${problem.message}`, RETRY_MS);
+      await ports.keepSecret(kubeconfigSecret(cluster, running));
+      cluster.status = { ...cluster.status, kubeconfig: kubeconfigSecretOf(cluster.metadata.name!) };
+      return done('Granted', `the kubeconfig is in Secret "${kubeconfigSecretOf(cluster.metadata.name!)}"`);
+    },
+  };
+}
+
+export function kubeconfigSecret({ metadata }: TenantCluster, running: RunningControlPlane): KubeObject {
+  const text = kubeconfigText({
+    server: running.endpoint,
+    authorityPem: running.authorityPem,
+    credentials: running.owner,
+    cluster: metadata.name!,
+    user: `${metadata.name}-admin`,
+  });
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name: kubeconfigSecretOf(metadata.name!),
+      namespace: metadata.namespace!,
+      labels: { [CLUSTER_LABEL]: metadata.name! },
+      // It stays where it is: whoever may read the Secrets of a namespace below is no administrator by that.
+      annotations: { 'propagate.hnc.x-k8s.io/none': 'true' },
+      ownerReferences: [{ apiVersion: API_VERSION, kind: 'TenantCluster', name: metadata.name!, uid: metadata.uid!, controller: true }],
+    },
+    type: 'Opaque',
+    data: { [KUBECONFIG_KEY]: Buffer.from(text).toString('base64') },
+  };
+}

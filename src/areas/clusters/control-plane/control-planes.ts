@@ -1,0 +1,85 @@
+import type { ClusterReason, ControlPlaneProvider } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+
+/** What a control plane is to be. Complete: a provider needs nothing else, and keeps nothing but what is in its folder. */
+export interface WantedControlPlane {
+  /** The uid of the TenantCluster: two clusters of one name, one after the other, are two. */
+  id: string;
+  namespace: string;
+  name: string;
+  version: string;
+  /** Further names and addresses of the endpoint's certificate. */
+  names: readonly string[];
+  /** Which edition of the owners' credentials is good. */
+  accessRevision: number;
+}
+
+export interface CertificatePair {
+  certificatePem: string;
+  keyPem: string;
+}
+
+/** A control plane that answers. */
+export interface RunningControlPlane {
+  /** https://address:port, for the life of the cluster. */
+  endpoint: string;
+  authorityPem: string;
+  /** For the owners: a member of `ownerGroup`, which has only the rights that a binding inside gives it. */
+  owner: CertificatePair;
+  ownerGroup: string;
+  /** For us: all rights, whatever is in the cluster. */
+  platform: CertificatePair;
+  /** When the first certificate ends, in milliseconds. */
+  certificatesExpire: number;
+  /** Why its processes share a user with others; undefined: they have one of their own. */
+  sharedUser?: string;
+  /** What is wrong with it although it answers. */
+  trouble?: { reason: keyof typeof ClusterReason; message: string };
+}
+
+export interface Backup {
+  name: string;
+  /** Milliseconds. */
+  time: number;
+  bytes: number;
+}
+
+/**
+ * Who makes control planes. All verbs can be repeated, also after a crash in the middle of one, and cost next to nothing when there is
+ * nothing to do.
+ */
+export interface ControlPlanes {
+  readonly provider: ControlPlaneProvider;
+  /** Makes, wakes or repairs it. @throws ControlPlaneError */
+  run(wanted: WantedControlPlane): Promise<RunningControlPlane>;
+  /** Ends its processes; everything else stays. */
+  sleep(id: string): Promise<void>;
+  /** Leaves nothing of it, its backups included. */
+  remove(id: string): Promise<void>;
+  backups(id: string): Promise<Backup[]>;
+  /** Of one that runs. @throws ControlPlaneError */
+  backup(id: string, name: string): Promise<Backup>;
+  removeBackup(id: string, name: string): Promise<void>;
+  /**
+   * Replaces all objects by those of a backup, of this cluster or another; it sleeps then. Done once for each token, however often it is
+   * asked for. @throws ControlPlaneError `NoBackup`
+   */
+  restore(wanted: WantedControlPlane, from: { id: string; backup: string }, token: string): Promise<void>;
+  /** Tells the id of a control plane that ended, is in trouble, or has new certificates. */
+  onChange(listener: (id: string) => void): () => void;
+  /** Lets go of everything; processes run on. */
+  close(): Promise<void>;
+}
+
+/** Something expected is in the way; the cluster's condition says it. */
+export class ControlPlaneError extends Error {
+  readonly reason: keyof typeof ClusterReason;
+  /** When to try again; undefined: when something changes. */
+  readonly afterMs: number | undefined;
+
+  constructor(reason: keyof typeof ClusterReason, message: string, options: { afterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'ControlPlaneError';
+    this.reason = reason;
+    this.afterMs = options.afterMs;
+  }
+}

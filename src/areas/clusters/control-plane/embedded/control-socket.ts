@@ -1,0 +1,90 @@
+import { closeSync, openSync } from 'node:fs';
+import { request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+
+/** What a control plane's process tells on its control socket. */
+export type ControlEvent =
+  | { type: 'hello'; pid: number; port: number; version: string }
+  /** Writes fail, or work again. */
+  | { type: 'disk'; full: boolean };
+
+export const CONTROL_SOCKET = 'control.sock';
+/** The kernel takes 107 bytes. */
+const MAX_PATH_BYTES = 107;
+
+export interface ControlWatch {
+  hello: Extract<ControlEvent, { type: 'hello' }>;
+  close(): void;
+}
+
+/** Follows a process for as long as it lives: `onEnd` is called once, when it is gone. */
+export async function watchControl(
+  folder: string,
+  handlers: { onEvent(event: ControlEvent): void; onEnd(): void },
+  timeoutMs: number,
+): Promise<ControlWatch> {
+  const { sent, response } = await ask(folder, 'GET', '/watch', timeoutMs);
+  let closed = false;
+  const close = () => {
+    closed = true;
+    sent.destroy();
+  };
+  return new Promise((resolve, reject) => {
+    let text = '';
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      text += chunk;
+      for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+        const event = JSON.parse(text.slice(0, end)) as ControlEvent;
+        text = text.slice(end + 1);
+        if (event.type === 'hello') resolve({ hello: event, close });
+        else handlers.onEvent(event);
+      }
+    });
+    response.on('error', () => {});
+    response.once('close', () => {
+      reject(new Error('the process ended before it said who it is'));
+      if (!closed) handlers.onEnd();
+    });
+  });
+}
+
+/** Asks for something and gives the body. A body that is cut off ends with an error. */
+export async function askControl(folder: string, method: string, path: string, timeoutMs: number): Promise<IncomingMessage> {
+  const { response } = await ask(folder, method, path, timeoutMs);
+  if (response.statusCode === 200) return response;
+  response.resume();
+  throw new Error(`the process answered ${response.statusCode}`);
+}
+
+function ask(folder: string, method: string, path: string, timeoutMs: number): Promise<{ sent: ClientRequest; response: IncomingMessage }> {
+  const { socketPath, release } = shortPath(folder);
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath, method, path, agent: false });
+    const patience = setTimeout(() => sent.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    sent.once('error', reject);
+    sent.once('response', (response) => {
+      clearTimeout(patience);
+      // From here on the response tells.
+      sent.on('error', () => {});
+      resolve({ sent, response });
+    });
+    sent.once('close', release);
+    sent.end();
+  });
+}
+
+/** A path that the kernel takes, also to a deep folder. */
+function shortPath(folder: string): { socketPath: string; release(): void } {
+  const path = join(folder, CONTROL_SOCKET);
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return { socketPath: path, release() {} };
+  const fd = openSync(folder, 'r');
+  let open = true;
+  return {
+    socketPath: `/proc/self/fd/${fd}/${CONTROL_SOCKET}`,
+    release() {
+      if (open) closeSync(fd);
+      open = false;
+    },
+  };
+}

@@ -1,0 +1,408 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { Backoff } from '../../../../lib/backoff.ts';
+import type { Clock, Timer } from '../../../../lib/clock.ts';
+import { errorText, type Log } from '../../../../lib/log.ts';
+import {
+  ControlPlaneError,
+  type Backup,
+  type ControlPlanes,
+  type RunningControlPlane,
+  type WantedControlPlane,
+} from '../control-planes.ts';
+import { ensureAll, removeAll, sleepAll, type ControlPlaneResource } from '../resource-walk.ts';
+import { freePort, freeUser } from './allocation.ts';
+import { ClusterFolders, type ClusterRecord } from './cluster-folder.ts';
+import { addEncryptionKeys, ensureClusterKeys, type ClusterKeys } from './cluster-keys.ts';
+import { askControl } from './control-socket.ts';
+import { endProcess } from './end-process.ts';
+import { launch } from './launch.ts';
+import { whyNoOwnUsers } from './other-users.ts';
+import { ServerProcess } from './server-process.ts';
+
+export interface EmbeddedOptions {
+  /** The folder of all clusters. */
+  root: string;
+  /** The program of a control plane. */
+  program: string;
+  /** Of the product: a process of another version is replaced. */
+  productVersion: string;
+  /** Where endpoints listen. */
+  address: string;
+  /** Of the Service `kubernetes` inside. */
+  serviceAddress: string;
+  clock: Clock;
+  log: Log;
+}
+
+/** What is in memory of one cluster; all of it can be found again. */
+interface Held {
+  record: ClusterRecord;
+  server: ServerProcess;
+  keys?: ClusterKeys;
+  backoff: Backoff;
+  /** When it may be started again, on the monotonic clock. */
+  notBefore: number;
+}
+
+const RESTART = { initialMs: 100, maxMs: 30_000, jitter: 0.2 };
+const RENEWAL_CHECK_MS = 24 * 3600 * 1000;
+const ANSWER_MS = 10_000;
+const RESTORE_MS = 600_000;
+const PORT_TRIES = 50;
+
+/** Control planes that are instances of our own engine, each a process of its own on this machine. */
+export class EmbeddedControlPlanes implements ControlPlanes {
+  readonly provider = 'embedded';
+  readonly #options: EmbeddedOptions;
+  readonly #folders: ClusterFolders;
+  readonly #held = new Map<string, Held>();
+  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #listeners = new Set<(id: string) => void>();
+  #wanted = new Map<string, WantedControlPlane>();
+  #sharedUser: Promise<string | undefined> | undefined;
+  #renewal: Timer | undefined;
+
+  constructor(options: EmbeddedOptions) {
+    this.#options = options;
+    this.#folders = new ClusterFolders(options.root);
+  }
+
+  run(wanted: WantedControlPlane): Promise<RunningControlPlane> {
+    return this.#inTurn(wanted.id, async () => {
+      const held = await this.#hold(wanted);
+      this.#wanted.set(wanted.id, wanted);
+      if (!held.server.isLive) this.#checkBackoff(wanted, held);
+      await this.#ensure(wanted, held);
+      this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
+      return this.#running(held);
+    });
+  }
+
+  sleep(id: string): Promise<void> {
+    return this.#inTurn(id, async () => {
+      this.#wanted.delete(id);
+      const held = await this.#found(id);
+      if (held) await sleepAll(this.#resources(undefined, id, held));
+    });
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#inTurn(id, async () => {
+      this.#wanted.delete(id);
+      const held = await this.#found(id);
+      if (held) await removeAll(this.#resources(undefined, id, held));
+      this.#held.delete(id);
+    });
+  }
+
+  async backups(id: string): Promise<Backup[]> {
+    const folder = this.#folders.backups(id);
+    const names = (await readdir(folder).catch(() => [])).filter((name) => !name.endsWith('.tmp')).sort();
+    return Promise.all(
+      names.map(async (name) => {
+        const { size, mtimeMs } = await stat(join(folder, name));
+        return { name, time: mtimeMs, bytes: size };
+      }),
+    );
+  }
+
+  backup(id: string, name: string): Promise<Backup> {
+    return this.#inTurn(id, async () => {
+      const folder = this.#folders.backups(id);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = join(folder, name);
+      try {
+        const archive = await askControl(this.#folders.data(id), 'GET', '/backup', ANSWER_MS);
+        await pipeline(archive, createWriteStream(`${path}.tmp`, { mode: 0o600 }));
+        const file = await open(`${path}.tmp`, 'r');
+        await file.datasync();
+        await file.close();
+        await rename(`${path}.tmp`, path);
+      } catch (error) {
+        await rm(`${path}.tmp`, { force: true });
+        const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+        const message = isFull ? 'the disk is full; free some space' : errorText(error);
+        throw new ControlPlaneError(isFull ? 'DiskFull' : 'NotAnswering', `Cannot write backup "${name}": ${message}`, {
+          afterMs: 10_000,
+          cause: error,
+        });
+      }
+      const { size, mtimeMs } = await stat(path);
+      return { name, time: mtimeMs, bytes: size };
+    });
+  }
+
+  async removeBackup(id: string, name: string): Promise<void> {
+    await rm(join(this.#folders.backups(id), name), { force: true });
+  }
+
+  restore(wanted: WantedControlPlane, from: { id: string; backup: string }, token: string): Promise<void> {
+    return this.#inTurn(wanted.id, async () => {
+      const held = await this.#hold(wanted);
+      if (held.record.restored === token) return;
+      const source = join(this.#folders.backups(from.id), from.backup);
+      if ((await stat(source).catch(() => undefined)) === undefined) {
+        throw new ControlPlaneError('NoBackup', `there is no backup "${from.backup}"; \`tenantry cluster get\` shows those that are`);
+      }
+      const resources = this.#resources(wanted, wanted.id, held);
+      await sleepAll(resources);
+      await ensureAll(resources.filter(({ keptAsleep }) => keptAsleep));
+      await this.#replaceObjects(wanted.id, held, source);
+      await this.#write(wanted.id, held, { restored: token });
+    });
+  }
+
+  onChange(listener: (id: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#renewal?.cancel();
+    await Promise.allSettled(this.#turns.values());
+    for (const { server } of this.#held.values()) server.letGo();
+  }
+
+  /** In the order in which each needs those before it. The program starts to load while the keys are made. */
+  #resources(wanted: WantedControlPlane | undefined, id: string, held: Held): ControlPlaneResource[] {
+    const { server } = held;
+    return [
+      {
+        name: 'files',
+        keptAsleep: true,
+        ensure: () => this.#folders.prepare(id, held.record.user),
+        remove: () => this.#folders.remove(id),
+      },
+      {
+        name: 'program',
+        keptAsleep: false,
+        ensure: () => (server.isLive ? Promise.resolve() : this.#loadProgram(id, held)),
+        remove: () => this.#endProgram(id, held),
+      },
+      {
+        name: 'keys',
+        keptAsleep: true,
+        ensure: () => this.#ensureKeys(wanted!, held),
+        remove: () => Promise.resolve(),
+      },
+      {
+        name: 'API server',
+        keptAsleep: false,
+        ensure: () => this.#answer(id, held),
+        remove: () => Promise.resolve(),
+      },
+    ];
+  }
+
+  async #ensure(wanted: WantedControlPlane, held: Held): Promise<void> {
+    const announced = held.record.announced === true;
+    const refused = new Set<number>();
+    for (;;) {
+      try {
+        await ensureAll(this.#resources(wanted, wanted.id, held));
+        held.backoff.reset();
+        if (!announced) await this.#write(wanted.id, held, { announced: true });
+        return;
+      } catch (error) {
+        await endProcess(held.record.process);
+        held.server.letGo();
+        const isPortTaken = error instanceof ControlPlaneError && error.reason === 'PortTaken';
+        if (isPortTaken && !announced && refused.size < PORT_TRIES) {
+          refused.add(held.record.port);
+          await this.#write(wanted.id, held, { port: await this.#newPort(refused) });
+          continue;
+        }
+        throw this.#failed(wanted, held, error);
+      }
+    }
+  }
+
+  #failed(wanted: WantedControlPlane, held: Held, error: unknown): Error {
+    const waitMs = held.backoff.next();
+    held.notBefore = this.#options.clock.monotonic() + waitMs;
+    if (error instanceof ControlPlaneError) return new ControlPlaneError(error.reason, error.message, { afterMs: waitMs, cause: error });
+    const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+    const message = isFull ? 'the disk is full; free some space' : errorText(error);
+    return new ControlPlaneError(isFull ? 'DiskFull' : 'StartFailed', `Cannot start the control plane of "${wanted.name}": ${message}`, {
+      afterMs: waitMs,
+      cause: error,
+    });
+  }
+
+  #checkBackoff({ name }: WantedControlPlane, held: Held): void {
+    const waitMs = held.notBefore - this.#options.clock.monotonic();
+    if (waitMs <= 0) return;
+    throw new ControlPlaneError('Restarting', `the control plane of "${name}" ended and is started again soon`, { afterMs: waitMs });
+  }
+
+  async #loadProgram(id: string, held: Held): Promise<void> {
+    if (await held.server.adopt(held.record.process, this.#options.productVersion)) return;
+    await endProcess(held.record.process);
+    const { program, address, productVersion } = this.#options;
+    await held.server.load({
+      program,
+      args: [`--port=${held.record.port}`, `--address=${address}`, `--product-version=${productVersion}`],
+      logPath: this.#folders.log(id),
+      user: held.record.user,
+    });
+    // Before it may do anything: whoever comes after a crash must find it.
+    await this.#write(id, held, { process: held.server.identity });
+  }
+
+  async #endProgram(id: string, held: Held): Promise<void> {
+    held.server.letGo();
+    await endProcess(held.record.process);
+    held.backoff.reset();
+    held.notBefore = 0;
+    if (held.record.process !== undefined) await this.#write(id, held, { process: undefined });
+  }
+
+  async #ensureKeys(wanted: WantedControlPlane, held: Held): Promise<void> {
+    const before = held.keys?.pki.serving.certificatePem;
+    const { clock, address, serviceAddress } = this.#options;
+    held.keys = await ensureClusterKeys(this.#folders.pki(wanted.id), wanted, { address, serviceAddress }, clock);
+    await this.#folders.shareKeys(wanted.id, held.record.user);
+    const isNew = held.server.isLive && before !== held.keys.pki.serving.certificatePem;
+    if (isNew) (await askControl(this.#folders.data(wanted.id), 'POST', '/certificates', ANSWER_MS)).resume();
+  }
+
+  async #answer(id: string, held: Held): Promise<void> {
+    await held.server.answer(
+      (diedAfterMs) => {
+        // One that ran well is started again at once.
+        if (diedAfterMs > RESTART.maxMs) held.backoff.reset();
+        held.notBefore = this.#options.clock.monotonic() + (diedAfterMs > RESTART.maxMs ? 0 : held.backoff.next());
+        this.#options.log.warn('the control plane of a tenant cluster ended, will be started again', {
+          cluster: `${held.record.namespace}/${held.record.name}`,
+        });
+        this.#tell(id);
+      },
+      () => this.#tell(id),
+    );
+  }
+
+  #running({ keys, record, server }: Held): RunningControlPlane {
+    const { address } = this.#options;
+    const { pki, owner, ownerGroup, expire } = keys!;
+    return {
+      endpoint: `https://${address.includes(':') ? `[${address}]` : address}:${record.port}`,
+      authorityPem: pki.authority.certificatePem,
+      owner,
+      ownerGroup,
+      platform: pki.admin,
+      certificatesExpire: expire,
+      sharedUser: record.sharedUser,
+      trouble: server.diskFull
+        ? { reason: 'DiskFull', message: 'its disk is full: reads work, writes do not; free some space or raise its limit' }
+        : undefined,
+    };
+  }
+
+  async #replaceObjects(id: string, held: Held, source: string): Promise<void> {
+    const launched = await launch({
+      program: this.#options.program,
+      args: ['--restore'],
+      folder: this.#folders.data(id),
+      logPath: this.#folders.log(id),
+      user: held.record.user,
+      stdin: 'pipe',
+    });
+    // An early end of the process shows in what it says, not here.
+    const piped = pipeline(createReadStream(source), launched.child.stdin!).catch(() => {});
+    try {
+      const restored = await launched.next(RESTORE_MS);
+      if (restored.type !== 'restored') {
+        throw new ControlPlaneError(
+          'StartFailed',
+          `Cannot restore: ${restored.type === 'failed' ? restored.message : 'unexpected answer'}`,
+        );
+      }
+      await addEncryptionKeys(this.#folders.pki(id), restored.encryptionKeys);
+      await this.#folders.shareKeys(id, held.record.user);
+      launched.go();
+      const done = await launched.next(RESTORE_MS);
+      if (done.type !== 'ready') throw new ControlPlaneError('StartFailed', 'Cannot restore: the process ended before it was done');
+    } finally {
+      launched.release();
+      await endProcess(launched.identity);
+      await piped;
+    }
+  }
+
+  /** Certificates end whether or not anything happens, and no watch tells when. */
+  #renewAll(): void {
+    this.#renewal = this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
+    for (const [id, wanted] of this.#wanted) {
+      const held = this.#held.get(id);
+      if (!held?.server.isLive) continue;
+      const before = held.keys?.expire;
+      this.#inTurn(id, () => this.#ensureKeys(wanted, held)).then(
+        () => held.keys?.expire !== before && this.#tell(id),
+        (error: unknown) => this.#options.log.error('cannot renew the certificates of a tenant cluster', { cluster: wanted.name, error }),
+      );
+    }
+  }
+
+  /** What there is of the cluster, or a place for a new one. */
+  async #hold(wanted: WantedControlPlane): Promise<Held> {
+    const found = await this.#found(wanted.id);
+    if (found) return found;
+    // One after the other, so that no two get the same.
+    return this.#inTurn('', async () => {
+      this.#sharedUser ??= whyNoOwnUsers([this.#options.program, process.execPath]);
+      const sharedUser = await this.#sharedUser;
+      const records = [...(await this.#folders.records()).values()];
+      const user = sharedUser === undefined ? freeUser(records) : undefined;
+      const { namespace, name } = wanted;
+      const record = { namespace, name, port: await this.#newPort(new Set()), user, sharedUser };
+      await this.#folders.write(wanted.id, record);
+      return this.#remember(wanted.id, record);
+    });
+  }
+
+  async #found(id: string): Promise<Held | undefined> {
+    const held = this.#held.get(id);
+    if (held) return held;
+    const record = await this.#folders.record(id);
+    return record && this.#remember(id, record);
+  }
+
+  #remember(id: string, record: ClusterRecord): Held {
+    const server = new ServerProcess(this.#folders.data(id), this.#options.clock);
+    const held: Held = { record, server, backoff: new Backoff(RESTART), notBefore: 0 };
+    this.#held.set(id, held);
+    return held;
+  }
+
+  async #newPort(refused: ReadonlySet<number>): Promise<number> {
+    const port = freePort((await this.#folders.records()).values(), refused);
+    if (port === undefined) throw new ControlPlaneError('PortTaken', 'there is no port left for another cluster; delete one');
+    return port;
+  }
+
+  async #write(id: string, held: Held, change: Partial<ClusterRecord>): Promise<void> {
+    held.record = { ...held.record, ...change };
+    await this.#folders.write(id, held.record);
+  }
+
+  #tell(id: string): void {
+    for (const listener of this.#listeners) listener(id);
+  }
+
+  async #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(id);
+    const turn = (async () => {
+      await before?.catch(() => {});
+      return work();
+    })();
+    this.#turns.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    }
+  }
+}

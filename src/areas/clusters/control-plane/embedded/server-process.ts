@@ -1,0 +1,114 @@
+import type { Clock } from '../../../../lib/clock.ts';
+import { processTable, type ProcessIdentity } from '../../../../lib/process-table.ts';
+import { ControlPlaneError } from '../control-planes.ts';
+import { watchControl, type ControlWatch } from './control-socket.ts';
+import { launch, type Launched, type LaunchOptions } from './launch.ts';
+
+const START_MS = 60_000;
+const ADOPT_MS = 5000;
+
+/** The process of one control plane, whether we started it or found it. */
+export class ServerProcess {
+  readonly #folder: string;
+  readonly #clock: Clock;
+  #launched: Launched | undefined;
+  #watch: ControlWatch | undefined;
+  #identity: ProcessIdentity | undefined;
+  #diskFull = false;
+  #onEnd: ((afterMs: number) => void) | undefined;
+  #onTrouble: (() => void) | undefined;
+
+  constructor(folder: string, clock: Clock) {
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  /** It answers, as far as we know. */
+  get isLive(): boolean {
+    return this.#watch !== undefined;
+  }
+
+  get identity(): ProcessIdentity | undefined {
+    return this.#identity;
+  }
+
+  get diskFull(): boolean {
+    return this.#diskFull;
+  }
+
+  /** Takes over one that is there from before. @returns false when there is none that can be used */
+  async adopt(identity: ProcessIdentity | undefined, version: string): Promise<boolean> {
+    if (identity === undefined || !processTable.isAlive(identity)) return false;
+    try {
+      await this.#follow();
+    } catch {
+      return false;
+    }
+    const { pid, version: itsVersion } = this.#watch!.hello;
+    if (pid !== identity.pid || itsVersion !== version) {
+      this.letGo();
+      return false;
+    }
+    this.#identity = identity;
+    return true;
+  }
+
+  /** Starts one, which loads and then waits to be told to go on. */
+  async load(options: Omit<LaunchOptions, 'folder' | 'stdin'>): Promise<void> {
+    this.#launched = await launch({ ...options, folder: this.#folder, stdin: 'ignore' });
+    this.#identity = this.#launched.identity;
+  }
+
+  /** Its keys are there: it may begin. Resolves when it serves. */
+  async answer(onEnd: (afterMs: number) => void, onTrouble: () => void): Promise<void> {
+    this.#onEnd = onEnd;
+    this.#onTrouble = onTrouble;
+    const launched = this.#launched;
+    if (launched === undefined) return;
+    this.#launched = undefined;
+    launched.go();
+    try {
+      const said = await launched.next(START_MS);
+      if (said.type === 'failed') throw startError(said);
+      await this.#follow();
+    } finally {
+      launched.release();
+    }
+  }
+
+  /** Forgets it; it runs on. */
+  letGo(): void {
+    this.#launched?.release();
+    this.#launched = undefined;
+    this.#watch?.close();
+    this.#watch = undefined;
+    this.#diskFull = false;
+  }
+
+  async #follow(): Promise<void> {
+    const since = this.#clock.monotonic();
+    this.#watch = await watchControl(
+      this.#folder,
+      {
+        onEvent: (event) => {
+          if (event.type !== 'disk') return;
+          this.#diskFull = event.full;
+          this.#onTrouble?.();
+        },
+        onEnd: () => {
+          this.#watch = undefined;
+          this.#diskFull = false;
+          this.#onEnd?.(this.#clock.monotonic() - since);
+        },
+      },
+      ADOPT_MS,
+    );
+  }
+}
+
+function startError({ code, message }: { code?: string; message: string }): Error {
+  if (code === 'EADDRINUSE')
+    return new ControlPlaneError('PortTaken', 'the port of its endpoint is taken by another program; stop that one');
+  if (code === 'ENOSPC' || code === 'DiskFull') return new ControlPlaneError('DiskFull', 'its disk is full; free some space');
+  return new ControlPlaneError('StartFailed', message);
+}

@@ -1,0 +1,71 @@
+import type { ControlPlaneProvider } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import type { Bounds } from './bounds.ts';
+import { byNewest, isVersion } from './kubernetes-version.ts';
+import type { ControlPlaneOffer, Offers } from './offers.ts';
+
+/** Who serves a cluster, and which version. */
+export type Placement = { provider: ControlPlaneProvider; version: string } | { refusal: string };
+
+/** Real Kubernetes where it is to be had, unless the cluster says otherwise. */
+const PREFERENCE: readonly ControlPlaneProvider[] = ['kubernetes', 'embedded'];
+
+/** A cluster that has a place keeps it; a new one gets the best that its spec, the bounds and the installation allow. */
+export function placementOf(cluster: TenantCluster, bounds: Bounds, { controlPlanes }: Offers, now: number): Placement {
+  const { provider: wanted, replicas = 1 } = cluster.spec.controlPlane ?? {};
+  const asked = cluster.spec.version;
+  const { provider: held, version: heldVersion } = cluster.status ?? {};
+  const named = wanted ?? held;
+  const candidates = controlPlanes.filter(({ provider }) => named === undefined || provider === named);
+  if (candidates.length === 0) {
+    return { refusal: `no control plane "${named}" can be had here; use ${wordsOf(controlPlanes.map(({ provider }) => provider))}` };
+  }
+  const allowed = candidates.filter(({ provider }) => provider === held || bounds.controlPlanes.includes(provider));
+  if (allowed.length === 0) {
+    return { refusal: `${policyWords(bounds)} does not allow control plane "${candidates[0].provider}"; ask the operator for it` };
+  }
+  const large = allowed.filter(({ maxReplicas }) => maxReplicas >= replicas);
+  if (large.length === 0) {
+    return { refusal: `control plane "${allowed[0].provider}" has one replica and ${replicas} are asked for; leave replicas out` };
+  }
+  const fits = (version: string) => asked === undefined || isVersion(version, asked);
+  const choices = large.flatMap(({ provider, versions }) => versions.filter(fits).map((version) => ({ provider, version })));
+  if (choices.length === 0) return { refusal: noVersion(asked!, large) };
+  const kept = choices.find(({ provider, version }) => provider === held && version === heldVersion);
+  if (kept !== undefined) return kept;
+  const open = choices.filter(({ version }) => isOpen(version, asked, bounds, now));
+  if (open.length === 0) return { refusal: closedVersion(choices[0].version, bounds, now) };
+  return open.sort((a, b) => byNewest(a.version, b.version) || PREFERENCE.indexOf(a.provider) - PREFERENCE.indexOf(b.provider))[0];
+}
+
+/** For a new cluster, or one that changes its version. */
+function isOpen(version: string, asked: string | undefined, bounds: Bounds, now: number): boolean {
+  const seen = bounds.classify(version, now);
+  if ('missingIn' in seen) return false;
+  return seen.classification === 'supported' || (seen.classification === 'preview' && asked !== undefined);
+}
+
+function noVersion(asked: string, offers: readonly ControlPlaneOffer[]): string {
+  const served = offers.map(({ provider, versions }) => `${provider} serves ${wordsOf(versions)}`).join(', ');
+  return `no control plane here serves version ${asked}: ${served}; ask for one of these`;
+}
+
+function closedVersion(version: string, bounds: Bounds, now: number): string {
+  const seen = bounds.classify(version, now);
+  if ('missingIn' in seen) return `ClusterPolicy "${seen.missingIn}" does not allow version ${version}, which is what can be served here`;
+  const why = {
+    expired: 'has expired',
+    deprecated: 'is deprecated: clusters that have it keep it, new ones cannot get it',
+    preview: `is a preview: name it in spec.version to use it`,
+    supported: 'is supported',
+  }[seen.classification];
+  return `version ${version} ${why} (ClusterPolicy "${seen.policy}")`;
+}
+
+export function policyWords({ policies }: Bounds): string {
+  return `ClusterPolicy ${policies.map((name) => `"${name}"`).join(' or ')}`;
+}
+
+export function wordsOf(items: readonly string[]): string {
+  return items.length === 0 ? 'none' : items.join(', ');
+}

@@ -1,0 +1,128 @@
+import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import { Quantity } from '../../../../kube/quantity.ts';
+import { strengthOf, type Bounds, type Limit } from './bounds.ts';
+import type { Offers } from './offers.ts';
+import { placementOf, policyWords, wordsOf } from './placement.ts';
+
+/** One bound that a cluster breaks. */
+export interface Violation {
+  /** Which: `clusters`, `workers`, `version`, ... */
+  bound: string;
+  /** How far: a change of the object may not make it more. */
+  amount: number;
+  message: string;
+}
+
+/** What a tenant's clusters ask for together. */
+export interface Demand {
+  clusters: number;
+  workers: number;
+  cpu: Quantity;
+  memory: Quantity;
+}
+
+export function demandOf(clusters: readonly TenantCluster[]): Demand {
+  const demand: Demand = { clusters: clusters.length, workers: 0, cpu: Quantity.zero, memory: Quantity.zero };
+  for (const { replicas, cpu = 0, memory = 0 } of clusters.flatMap(({ spec }) => spec.nodePools ?? [])) {
+    demand.workers += replicas;
+    demand.cpu = demand.cpu.add(Quantity.parse(cpu).multiply(replicas));
+    demand.memory = demand.memory.add(Quantity.parse(memory).multiply(replicas));
+  }
+  return demand;
+}
+
+/** Everything about a cluster that the bounds of its tenant or this installation do not allow. `others`: the tenant's further clusters. */
+export function violationsOf(
+  cluster: TenantCluster,
+  others: readonly TenantCluster[],
+  bounds: Bounds,
+  offers: Offers,
+  now: number,
+): Violation[] {
+  return [
+    ...sizeViolations(demandOf([...others, cluster]), cluster.metadata.namespace!, bounds),
+    ...placeViolations(cluster, bounds, offers, now),
+    ...poolViolations(cluster, bounds, offers),
+    ...addOnViolations(cluster, bounds),
+  ];
+}
+
+function sizeViolations(demand: Demand, tenant: string, bounds: Bounds): Violation[] {
+  const violations: Violation[] = [];
+  const counted = (bound: 'clusters' | 'workers', what: string) => {
+    const limit = bounds[bound];
+    if (limit === undefined || demand[bound] <= limit.value) return;
+    violations.push(tooMuch(bound, what, tenant, String(demand[bound]), String(limit.value), limit, demand[bound]));
+  };
+  const measured = (bound: 'cpu' | 'memory', what: string) => {
+    const limit = bounds[bound];
+    if (limit === undefined || demand[bound].compare(limit.value) <= 0) return;
+    const amount = demand[bound].milliValue();
+    violations.push(tooMuch(bound, what, tenant, demand[bound].toString(), limit.value.toString(), limit, amount));
+  };
+  counted('clusters', 'clusters');
+  counted('workers', 'workers');
+  measured('cpu', 'CPUs of workers');
+  measured('memory', 'memory of workers');
+  return violations;
+}
+
+function tooMuch(bound: string, what: string, tenant: string, has: string, may: string, limit: Limit<unknown>, amount: number): Violation {
+  const message = `tenant "${tenant}" may have ${may} ${what} and would have ${has}; use less, or ask the operator to raise max.${bound} of ClusterPolicy "${limit.policy}"`;
+  return { bound, amount, message };
+}
+
+function placeViolations(cluster: TenantCluster, bounds: Bounds, offers: Offers, now: number): Violation[] {
+  const placement = placementOf(cluster, bounds, offers, now);
+  if ('refusal' in placement) return [{ bound: 'version', amount: 1, message: placement.refusal }];
+  const seen = bounds.classify(placement.version, now);
+  if ('missingIn' in seen) {
+    const message = `ClusterPolicy "${seen.missingIn}" no longer allows version ${placement.version}; upgrade it`;
+    return [{ bound: 'version', amount: 1, message }];
+  }
+  if (seen.classification !== 'expired') return [];
+  return [
+    { bound: 'version', amount: 1, message: `version ${placement.version} has expired (ClusterPolicy "${seen.policy}"); upgrade it` },
+  ];
+}
+
+function poolViolations({ spec }: TenantCluster, bounds: Bounds, { machines, networks }: Offers): Violation[] {
+  const violations: Violation[] = [];
+  const minimum = bounds.minimumKernelIsolation;
+  for (const { name, replicas, kernelIsolation } of spec.nodePools ?? []) {
+    const wanted = kernelIsolation ?? minimum?.value ?? 'Sandbox';
+    if (minimum !== undefined && strengthOf(wanted) < strengthOf(minimum.value)) {
+      const message = `node pool "${name}" asks for kernel isolation ${wanted} and ClusterPolicy "${minimum.policy}" wants ${minimum.value} at least; ask for that`;
+      violations.push({ bound: `nodePools/${name}`, amount: 1, message });
+    } else if (replicas > 0 && !machines.some(({ isolation }) => strengthOf(isolation) >= strengthOf(wanted))) {
+      const has = machines.length === 0 ? 'has no machines for workers yet' : `has ${wordsOf(machines.map((machine) => machine.name))}`;
+      const message = `node pool "${name}" needs workers with kernel isolation ${wanted}, and this installation ${has}; set its replicas to 0`;
+      violations.push({ bound: `nodePools/${name}`, amount: replicas, message });
+    }
+  }
+  if (spec.network !== undefined && !networks) {
+    violations.push({
+      bound: 'network',
+      amount: 1,
+      message: 'this installation has no networks for tenant clusters yet; leave spec.network out',
+    });
+  }
+  return violations;
+}
+
+function addOnViolations({ spec }: TenantCluster, bounds: Bounds): Violation[] {
+  const known = new Set(bounds.addOns.map(({ name }) => name));
+  return (spec.addOns ?? [])
+    .filter((name) => !known.has(name))
+    .map((name) => ({
+      bound: `addOns/${name}`,
+      amount: 1,
+      message: `${policyWords(bounds)} offers no add-on "${name}"; choose from ${wordsOf([...known])}`,
+    }));
+}
+
+/** What a change makes worse. Nobody is kept from changing a cluster that bounds have shrunk below. */
+export function newViolations(before: readonly Violation[], after: readonly Violation[]): Violation[] {
+  const known = new Map(before.map(({ bound, amount }) => [bound, amount]));
+  return after.filter(({ bound, amount }) => amount > (known.get(bound) ?? 0));
+}

@@ -1,0 +1,34 @@
+import type { AdmissionHandler } from '../../runtime/admission/review.ts';
+import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import { TENANT_CLUSTER_RULE } from './admission/cluster-rules.ts';
+import { tenantClusterHandler } from './admission/tenant-cluster.handler.ts';
+import { clusterController } from './cluster/cluster.controller.ts';
+import type { ClustersEnvironment, ClustersStart } from './clusters-environment.ts';
+import { policyStatusController } from './policy/policy-status.controller.ts';
+
+export interface RunningClusters {
+  stop(): Promise<void>;
+}
+
+export function openClusters(options: ClustersStart): ClustersEnvironment {
+  const informers = new SharedInformers({ client: options.hostClient, log: options.log });
+  const planes = new Map(options.controlPlanes.map((each) => [each.provider as string, each]));
+  return { ...options, informers, planesOf: (provider) => planes.get(provider ?? '') };
+}
+
+/** The rules of admission by their paths, ready to answer. */
+export async function clusterAdmission({ informers, offers, clock }: ClustersEnvironment): Promise<Record<string, AdmissionHandler>> {
+  return { [TENANT_CLUSTER_RULE.path]: await tenantClusterHandler(informers, offers, clock) };
+}
+
+/** The controllers of the area. When they stop, tenants' clusters run on. */
+export function startClusterControllers(environment: ClustersEnvironment): RunningClusters {
+  const controllers = [clusterController(environment), policyStatusController(environment)];
+  for (const controller of controllers) controller.start();
+  return {
+    async stop() {
+      await Promise.all(controllers.map((controller) => controller.stop()));
+      await Promise.all(environment.controlPlanes.map((planes) => planes.close()));
+    },
+  };
+}

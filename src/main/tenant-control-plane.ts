@@ -1,0 +1,127 @@
+import { renameSync } from 'node:fs';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { Socket } from 'node:net';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { LaunchMessage } from '../areas/clusters/control-plane/embedded/launch.ts';
+import { createLog, errorText } from '../lib/log.ts';
+
+/**
+ * The process of one tenant's control plane: our engine with a store of its own, in the folder that it is started in. Whoever starts it
+ * talks to it on file 3 until it serves; from then on it is alone, and can be found by its control socket.
+ */
+const KEY_FOLDER = '../pki';
+const FORMER = 'store.before-restore';
+
+/** The channel to whoever started it. */
+class Starter {
+  readonly #socket = new Socket({ fd: 3 });
+
+  constructor() {
+    this.#socket.on('error', () => {});
+  }
+
+  /** Resolves with the first word; one that goes away without it wants nothing any more. */
+  async word(): Promise<void> {
+    const came = await new Promise<boolean>((resolve) => {
+      this.#socket.once('data', () => resolve(true));
+      this.#socket.once('close', () => resolve(false));
+      this.#socket.once('end', () => resolve(false));
+    });
+    if (!came) process.exit(0);
+  }
+
+  tell(message: LaunchMessage): Promise<void> {
+    return new Promise((resolve) => void this.#socket.write(`${JSON.stringify(message)}\n`, () => resolve()));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+}
+
+const starter = new Starter();
+process.umask(0o077);
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '0' },
+    address: { type: 'string', default: '127.0.0.1' },
+    'product-version': { type: 'string', default: '' },
+    restore: { type: 'boolean', default: false },
+  },
+});
+try {
+  await (values.restore ? restore() : serve());
+} catch (error) {
+  const code = (error as { code?: string }).code ?? ((error as Error).cause as { code?: string } | undefined)?.code;
+  console.error(errorText(error));
+  await starter.tell({ type: 'failed', code, message: errorText(error) });
+  process.exit(1);
+}
+
+async function serve(): Promise<void> {
+  const word = starter.word();
+  const [{ startEngine }, { readPki }, { serveControl, DiskWatch }] = await Promise.all([
+    import('./engine.ts'),
+    import('../lib/pki/read-pki.ts'),
+    import('./tenant-control-socket.ts'),
+  ]);
+  await word;
+  undoUnfinishedRestore();
+  const disk = new DiskWatch();
+  const version = values['product-version'];
+  const port = Number(values.port);
+  const engine = await startEngine({
+    data: '.',
+    address: values.address,
+    port,
+    fallBackToFreePort: false,
+    version,
+    keys: { folder: KEY_FOLDER, pki: await readPki(KEY_FOLDER) },
+    observeStore: (store) => disk.observe(store),
+    log: createLog({ level: 'warn', format: 'json' }),
+  });
+  const control = await serveControl({
+    hello: { type: 'hello', pid: process.pid, port, version },
+    disk,
+    backup: () => engine.backup(),
+    replaceCertificates: async () => engine.replaceCertificates(await readPki(KEY_FOLDER)),
+  });
+  process.once('SIGTERM', () => {
+    control.close();
+    engine.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  });
+  await starter.tell({ type: 'ready' });
+  starter.close();
+}
+
+/** From standard input. The old objects go only when the new ones are there and the keys to read them. */
+async function restore(): Promise<void> {
+  const { restoreArchive } = await import('./backup-archive.ts');
+  await rm('restored', { recursive: true, force: true });
+  const { keys: objects } = await restoreArchive('restored', process.stdin);
+  const encryptionKeys = await readFile(join('restored', 'pki', 'encryption.key'), 'utf8');
+  await rm(join('restored', 'pki'), { recursive: true, force: true });
+  const word = starter.word();
+  await starter.tell({ type: 'restored', encryptionKeys, objects });
+  await word;
+  await rm(FORMER, { recursive: true, force: true });
+  await rename('store', FORMER).catch(() => {});
+  await rename(join('restored', 'store'), 'store');
+  await rm(FORMER, { recursive: true, force: true });
+  await rm('restored', { recursive: true, force: true });
+  await starter.tell({ type: 'ready' });
+  process.exit(0);
+}
+
+/** A crash between the two renames leaves no store: then the former one is it. */
+function undoUnfinishedRestore(): void {
+  try {
+    renameSync(FORMER, 'store');
+  } catch {
+    // There is none, or a store is there.
+  }
+}

@@ -1,0 +1,86 @@
+import { rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { CONTROL_SOCKET, type ControlEvent } from '../areas/clusters/control-plane/embedded/control-socket.ts';
+import type { Store, StoreError } from '../engine/store/store.ts';
+
+/** Whether the store can be written to, as its writes tell. */
+export class DiskWatch {
+  isFull = false;
+  readonly #listeners = new Set<(isFull: boolean) => void>();
+
+  observe(store: Pick<Store, 'put' | 'remove'>): void {
+    const { put, remove } = store;
+    store.put = (...args) => this.#seen(put.apply(store, args));
+    store.remove = (...args) => this.#seen(remove.apply(store, args));
+  }
+
+  onChange(listener: (isFull: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #seen<T>(write: Promise<T>): Promise<T> {
+    write.then(
+      () => this.#set(false),
+      (error: StoreError) => error.code === 'DiskFull' && this.#set(true),
+    );
+    return write;
+  }
+
+  #set(isFull: boolean): void {
+    if (this.isFull === isFull) return;
+    this.isFull = isFull;
+    for (const listener of this.#listeners) listener(isFull);
+  }
+}
+
+export interface ControlOptions {
+  hello: ControlEvent;
+  disk: DiskWatch;
+  backup(): AsyncIterable<Uint8Array>;
+  replaceCertificates(): Promise<void>;
+}
+
+/** Where the platform talks to this process: a socket in a folder that only it and root can enter. */
+export async function serveControl(options: ControlOptions): Promise<Server> {
+  // One that was killed leaves its socket behind.
+  rmSync(CONTROL_SOCKET, { force: true });
+  const server = createServer((request, response) => {
+    answer(request, response, options).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(CONTROL_SOCKET, resolve);
+  });
+  return server;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, options: ControlOptions): Promise<void> {
+  switch (`${request.method} ${request.url}`) {
+    case 'GET /watch':
+      return watch(response, options);
+    case 'GET /backup':
+      response.writeHead(200);
+      return pipeline(Readable.from(options.backup()), response);
+    case 'POST /certificates':
+      await options.replaceCertificates();
+      response.writeHead(200).end();
+      return;
+    default:
+      response.writeHead(404).end();
+  }
+}
+
+/** Stays open for as long as this process lives: its end is the news. */
+function watch(response: ServerResponse, { hello, disk }: ControlOptions): void {
+  const send = (event: ControlEvent) => response.write(`${JSON.stringify(event)}\n`);
+  response.writeHead(200);
+  send(hello);
+  if (disk.isFull) send({ type: 'disk', full: true });
+  response.once(
+    'close',
+    disk.onChange((full) => send({ type: 'disk', full })),
+  );
+}

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createLocalJWKSet, decodeJwt, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PluginInstallationKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
@@ -33,8 +33,8 @@ describe('the token of a plugin, shown to the API server', { timeout: 60_000 }, 
   }, 60_000);
 
   function by(token?: string): ApiTarget {
-    const { url, kubeconfig, data } = world.target;
-    const ca = readFileSync(join(data, 'pki/ca.crt'), 'utf8');
+    const { url, kubeconfig } = world.target;
+    const ca = readFileSync(join(dirname(kubeconfig), 'pki/ca.crt'), 'utf8');
     const target = connectTarget({ name: 'token', url, kubeconfig, ca, token, close: () => Promise.resolve() });
     targets.push(target);
     return target;

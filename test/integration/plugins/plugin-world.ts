@@ -18,7 +18,7 @@ import type { ApiTarget } from '../../support/api-target.ts';
 import { startTestRegistry, type TestRegistry } from '../../support/oci-registry.ts';
 import { TenantWorld } from '../../conformance/tenancy/tenant-world.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
-import { startEmbeddedTarget, type EmbeddedTarget } from '../../support/embedded-target.ts';
+import { startEmbeddedTarget } from '../../support/embedded-target.ts';
 
 /** The parts of a manifest that a test is about. */
 export type Parts = Partial<Omit<PluginManifest['spec'], 'runtime'>> & {
@@ -48,12 +48,12 @@ export function aManifest(
 /** An engine with plugins, a registry, and publishers; the test plays the kubelet. */
 export class PluginWorld {
   readonly tenants: TenantWorld;
-  readonly target: EmbeddedTarget;
+  readonly target: ApiTarget;
 
   readonly #registry: TestRegistry;
   readonly #keys: Record<string, SigningKey> = {};
 
-  private constructor(target: EmbeddedTarget, tenants: TenantWorld, registry: TestRegistry) {
+  private constructor(target: ApiTarget, tenants: TenantWorld, registry: TestRegistry) {
     this.target = target;
     this.tenants = tenants;
     this.#registry = registry;

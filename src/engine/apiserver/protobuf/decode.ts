@@ -1,7 +1,8 @@
 import type { Json } from '../../../kube/object.ts';
 import { badRequestError, StatusError } from '../../../kube/status.ts';
 import { readRecordedJson } from '../builtin/recorded.ts';
-import { SLICED_VALUE_LIMIT, tooManyValues } from '../verbs/body-limits.ts';
+import { tooManyValues } from '../verbs/body-limits.ts';
+import { SLICED_VALUE_LIMIT } from '../verbs/value-limits.ts';
 import { WELL_KNOWN } from './well-known.ts';
 import { TooManyTags, WireReader } from './wire.ts';
 

@@ -1,5 +1,6 @@
 import type { Json } from '../../../kube/object.ts';
-import { refuseCostlyJson, SLICED_VALUE_LIMIT } from '../verbs/body-limits.ts';
+import { refuseCostlyJson } from '../verbs/body-limits.ts';
+import { SLICED_VALUE_LIMIT } from '../verbs/value-limits.ts';
 import type { WireReader } from './wire.ts';
 
 /** Messages whose JSON form is not that of their fields. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countValues, measureJson, measureValue, SLICED_VALUE_LIMIT, VALUE_LIMIT } from './body-limits.ts';
+import { countValues, measureJson, measureValue } from './body-limits.ts';
+import { SLICED_VALUE_LIMIT, VALUE_LIMIT } from './value-limits.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const padding = ' '.repeat(20_000);

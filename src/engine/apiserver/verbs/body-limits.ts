@@ -1,35 +1,6 @@
 import { badRequestError, failure } from '../../../kube/status.ts';
 import { turns } from '../../../lib/turn-queue.ts';
 
-/**
- * What a body may cost besides its bytes. A megabyte of text is cheap; a megabyte of empty lists is half a million values, and every
- * step of a write looks at each of them.
- */
-export const VALUE_LIMIT = 10_000;
-/** Pods, and whatever makes them, go through many hands: the scheduler, controllers, the node. They have a few hundred values. */
-const WORKLOAD_VALUE_LIMIT = 5000;
-/** Every other value may be an expression, and all of them are compiled. */
-const POLICY_VALUE_LIMIT = 1500;
-
-/** By resource, where it is another one. */
-export const VALUE_LIMITS: Readonly<Record<string, number>> = {
-  // A slice of a thousand endpoints, which is the most that it may hold, has some 14,000 values.
-  endpointslices: 20_000,
-  pods: WORKLOAD_VALUE_LIMIT,
-  podtemplates: WORKLOAD_VALUE_LIMIT,
-  replicationcontrollers: WORKLOAD_VALUE_LIMIT,
-  deployments: WORKLOAD_VALUE_LIMIT,
-  replicasets: WORKLOAD_VALUE_LIMIT,
-  statefulsets: WORKLOAD_VALUE_LIMIT,
-  daemonsets: WORKLOAD_VALUE_LIMIT,
-  controllerrevisions: WORKLOAD_VALUE_LIMIT,
-  jobs: WORKLOAD_VALUE_LIMIT,
-  cronjobs: WORKLOAD_VALUE_LIMIT,
-  validatingadmissionpolicies: POLICY_VALUE_LIMIT,
-  mutatingadmissionpolicies: POLICY_VALUE_LIMIT,
-};
-/** Definitions and the objects they define are decoded and checked in slices. A CRD of 730 KB has some 20,000 values. */
-export const SLICED_VALUE_LIMIT = 60_000;
 const MAX_DEPTH = 1000;
 /** Below this not even the densest text holds enough values to be noticed; above it a write gets a turn of its own. */
 export const UNMEASURED_BYTES = 16 * 1024;

@@ -7,16 +7,8 @@ import { JsonSyntaxError, parseStrict } from '../../../kube/strict-json.ts';
 import type { ApiRequest } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
 import { runInSlices } from '../schema/slices.ts';
-import {
-  breathe,
-  measureJson,
-  measureValue,
-  NOTICEABLE_VALUES,
-  UNMEASURED_BYTES,
-  SLICED_VALUE_LIMIT,
-  VALUE_LIMIT,
-  VALUE_LIMITS,
-} from './body-limits.ts';
+import { breathe, measureJson, measureValue, NOTICEABLE_VALUES, UNMEASURED_BYTES } from './body-limits.ts';
+import { bodyLimit, refuseExcess, systemLimit } from './value-limits.ts';
 
 /** A body as it came, and what a strict reader says about the keys that it names twice. */
 export interface ParsedBody {
@@ -41,14 +33,19 @@ export async function readBody(request: ApiRequest, resource?: Resource): Promis
   }
   const body = await request.body.read();
   if ('value' in body) return ownValue(body.value, request);
-  if (type === PROTOBUF) {
-    const { decodeProtobuf } = await import('../protobuf/decode.ts');
-    const limit = valueLimit(resource);
-    const value = decodeProtobuf(body.bytes, limit);
-    request.large = measureValue(value, body.bytes.byteLength, limit);
-    return { value, duplicates: [] };
-  }
-  return type === 'application/yaml' ? parseYaml(body.bytes, request, resource) : parseJson(body.bytes, request, resource);
+  const parsed = await parseBody(type, body.bytes, request, resource);
+  if (request.large) await refuseExcess(resource, request, parsed.value);
+  return parsed;
+}
+
+async function parseBody(type: string, bytes: Uint8Array, request: ApiRequest, resource?: Resource): Promise<ParsedBody> {
+  if (type === 'application/yaml') return parseYaml(bytes, request, resource);
+  if (type !== PROTOBUF) return parseJson(bytes, request, resource);
+  const { decodeProtobuf } = await import('../protobuf/decode.ts');
+  const limit = systemLimit(resource);
+  const value = decodeProtobuf(bytes, limit);
+  request.large = measureValue(value, bytes.byteLength, limit);
+  return { value, duplicates: [] };
 }
 
 /** A private copy of what a client in this process sent. */
@@ -56,17 +53,6 @@ export function ownValue(value: Json, request: ApiRequest): ParsedBody | Promise
   if (weigh(value, NOTICEABLE_VALUES) <= NOTICEABLE_VALUES) return { value: deepCopy(value), duplicates: [] };
   request.large = true;
   return runInSlices(copyInSlices(value)).then((copy) => ({ value: copy, duplicates: [] }));
-}
-
-/** Definitions and the objects they define: however small they are, patterns and rules may take long. */
-export function checksExpressions(resource: Resource): boolean {
-  return resource.strategicMerge === false || resource.group === 'apiextensions.k8s.io';
-}
-
-/** How many values an object of a resource may hold. */
-export function valueLimit(resource: Resource | undefined): number {
-  if (resource !== undefined && checksExpressions(resource)) return SLICED_VALUE_LIMIT;
-  return VALUE_LIMITS[resource?.resource ?? ''] ?? VALUE_LIMIT;
 }
 
 export function mediaType(contentType: string): string {
@@ -79,7 +65,7 @@ export async function parseJson(
   bytes: Uint8Array,
   request: ApiRequest,
   resource?: Resource,
-  limit = valueLimit(resource),
+  limit = bodyLimit(resource),
 ): Promise<ParsedBody> {
   if (bytes.byteLength > UNMEASURED_BYTES && (await measureJson(bytes, limit))) {
     request.large = true;

@@ -15,11 +15,12 @@ import type { Resource, WriteContext } from '../registry/resource.ts';
 import { runInSlices } from '../schema/slices.ts';
 import { admissionRequest } from './admit.ts';
 import { afterBreath, breathe } from './body-limits.ts';
-import { checksExpressions, decodeAdmitted, decodeBody, readBody } from './body.ts';
+import { decodeAdmitted, decodeBody, readBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { encodeInSlices, isConflict, persist, toStored } from './persist.ts';
 import { entryResponse, presenterFor } from './presentation.ts';
 import { canonical, fitNamespace, wipeSystemFields } from './system-fields.ts';
+import { checksExpressions } from './value-limits.ts';
 import { fieldManagerOf, isDryRun, writeOptions, type ParsedWriteOptions } from './write-options.ts';
 
 const NAME_ATTEMPTS = 8;

@@ -1,5 +1,4 @@
 import { applyJsonPatch, jsonPatchSteps } from '../../../kube/json-patch.ts';
-import { countInSlices } from '../../../kube/json-slices.ts';
 import { applyMergePatch, mergePatchSteps } from '../../../kube/merge-patch.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError, failure } from '../../../kube/status.ts';
@@ -9,14 +8,15 @@ import { trackUpdate, trackUpdateInSlices, type TrackOptions } from '../apply/tr
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
 import { runInSlices, type Sliced } from '../schema/slices.ts';
-import { breathe, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT, tooManyValues } from './body-limits.ts';
-import { decodeAdmitted, decodeBody, mediaType, ownValue, parseJson, parseYaml, valueLimit, type ParsedBody } from './body.ts';
+import { breathe } from './body-limits.ts';
+import { decodeAdmitted, decodeBody, mediaType, ownValue, parseJson, parseYaml, type ParsedBody } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { patchFailure } from './patch-failure.ts';
 import { updatedResponse } from './put.ts';
 import { fitNamespace, wipeSystemFields } from './system-fields.ts';
 import { fitToPath, updateObject } from './update.ts';
+import { refuseExcess, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT } from './value-limits.ts';
 import { fieldManagerOf, writeOptions, type ParsedWriteOptions } from './write-options.ts';
 
 const JSON_PATCH = 'application/json-patch+json';
@@ -138,7 +138,8 @@ function decodePatched(resource: Resource, request: ApiRequest, parts: Patched):
 
 async function decodeLargePatched(resource: Resource, request: ApiRequest, parts: Patched): Promise<KubeObject> {
   await breathe();
-  await refuseGrowth(resource, parts.patched);
+  // Patches add up: what they made is held to the limit of a body.
+  await refuseExcess(resource, request, parts.patched);
   let draft: KubeObject;
   try {
     draft = await decodePatched(resource, request, parts);
@@ -147,13 +148,6 @@ async function decodeLargePatched(resource: Resource, request: ApiRequest, parts
   }
   await breathe();
   return draft;
-}
-
-/** Patches add up: what they made is held to the limit of a body. Who owns what is not the client's to send. */
-async function refuseGrowth(resource: Resource, object: Json): Promise<void> {
-  const limit = valueLimit(resource);
-  const managed = await runInSlices(countInSlices(object.metadata?.managedFields, 10 * limit));
-  if ((await runInSlices(countInSlices(object, limit + managed))) > limit + managed) throw tooManyValues(limit);
 }
 
 function decodingFailure(error: unknown, { patched, body, type }: Patched): unknown {
@@ -185,7 +179,7 @@ async function apply(
       return finish(applyConfiguration(live, config, how, (object) => resource.strategy.decode(object, resource.version)));
     return runInSlices(applySteps(live, config, how)).then(async (draft) => {
       const applied = draft.finish(draft.unchanged ? draft.object : await decodeAdmitted(resource, draft.object, true));
-      await refuseGrowth(resource, applied);
+      await refuseExcess(resource, request, applied);
       return finish(applied);
     });
   };

@@ -21,10 +21,11 @@ import type { Resource, WriteContext } from '../registry/resource.ts';
 import { runInSlices } from '../schema/slices.ts';
 import { admissionRequest } from './admit.ts';
 import { afterBreath, breathe, NOTICEABLE_BYTES } from './body-limits.ts';
-import { checksExpressions, decodeAdmitted } from './body.ts';
+import { decodeAdmitted } from './body.ts';
 import type { ServerCore } from './core.ts';
 import { acknowledge, encodeIfChanged, encodeLargeIfChanged, isConflict, persist, persistRemoval, toStored } from './persist.ts';
 import { canonical, fitNamespace, keepSystemFields } from './system-fields.ts';
+import { checksExpressions } from './value-limits.ts';
 import { isDryRun, type ParsedWriteOptions } from './write-options.ts';
 
 export interface UpdateRequest {

@@ -24,6 +24,7 @@ test('a SecretStore logs in to Vault by a role of its namespace alone', () => {
         },
       },
     },
+    refreshInterval: 60,
   });
   expect(account['automountServiceAccountToken']).toBe(false);
 });

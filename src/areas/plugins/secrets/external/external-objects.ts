@@ -44,7 +44,7 @@ export function externalObjects(targets: readonly Target[], settings: ExternalSe
       apiVersion: `${GROUP}/v1`,
       kind: 'SecretStore',
       metadata: { name: STORE, labels },
-      spec: { provider: settings.provider({ namespace, tenant, plugin }) },
+      spec: { provider: settings.provider({ namespace, tenant, plugin }), refreshInterval: settings.refreshSeconds },
     },
     secrets: [...declaredAt(targets)].map(([path, wanted]) => externalSecret(path, wanted, labels, settings)),
   };

@@ -8,6 +8,8 @@ export interface ExternalSettings {
   /** What a path is called there. */
   keyOf(path: string): string;
   refreshInterval: string;
+  /** The same for the store, which counts in seconds: a backend that was down is looked at again as often. */
+  refreshSeconds: number;
 }
 
 /** The account that SecretStores log in as, one in the namespace of each plugin; no Pod has its token. */
@@ -30,7 +32,13 @@ export function externalSettings(settings: KubeObject | undefined): ExternalSett
   const separator = read('secrets-separator');
   if (separator !== undefined && !/^[-_.]{1,2}$/.test(separator)) throw wrong('secrets-separator', 'is none of - _ .');
   const keyOf = (path: string) => (separator === undefined ? path : path.replaceAll('/', separator));
-  return { provider: providerOf(read), keyOf, refreshInterval };
+  return { provider: providerOf(read), keyOf, refreshInterval, refreshSeconds: secondsOf(refreshInterval) };
+}
+
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600 };
+
+function secondsOf(duration: string): number {
+  return [...duration.matchAll(/(\d+)([smh])/g)].reduce((sum, [, amount, unit]) => sum + Number(amount) * SECONDS[unit], 0);
 }
 
 function providerOf(read: (key: string) => string | undefined): ExternalSettings['provider'] {

@@ -7,6 +7,7 @@ import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
 import { addPluginCommands } from './plugin-commands.ts';
 import { addSecretCommands } from './secret-commands.ts';
+import { addTenantClusterCommands } from './tenant-cluster-commands.ts';
 import { addNamespaceCommands, addTenantCommands } from './tenant-commands.ts';
 import { reportFailure } from './report-failure.ts';
 
@@ -121,6 +122,7 @@ Example:
 
   addTenantCommands(program);
   addNamespaceCommands(program);
+  addTenantClusterCommands(program);
   addPluginCommands(program);
   addSecretCommands(program);
   addControllerCommand(program);

@@ -1,0 +1,62 @@
+import { TenantClusterKind, type TenantCluster } from '../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import { isForPeople, outputFormat, printObjects } from '../terminal/print.ts';
+import type { Session } from '../terminal/session.ts';
+import { formatTable } from '../terminal/table.ts';
+import { calling, clustersOf } from './cluster-call.ts';
+import { poolOf } from './scale.ts';
+import { isReady, waitForCluster } from './wait-for-cluster.ts';
+
+export interface CreateFlags {
+  version?: string;
+  controlPlane?: string;
+  addOn?: string[];
+  name?: string[];
+  pool?: string[];
+  output?: string;
+  wait?: boolean;
+}
+
+/** Makes a cluster and waits until it can be used. */
+export async function create(session: Session, name: string, flags: CreateFlags): Promise<number> {
+  const format = outputFormat(flags.output);
+  const started = session.clock.monotonic();
+  const made = await calling(session, `create cluster "${name}"`, () =>
+    clustersOf(session).create({ metadata: { name }, spec: specOf(flags) }),
+  );
+  const cluster = flags.wait === false ? made : ((await waitForCluster(session, name, isReady)) ?? made);
+  if (!isForPeople(format)) {
+    await printObjects(session, format, TenantClusterKind, cluster);
+    return 0;
+  }
+  if (flags.wait === false) {
+    session.out(`cluster ${name} is being made\n`);
+    return 0;
+  }
+  const seconds = ((session.clock.monotonic() - started) / 1000).toFixed(1);
+  const { version, endpoint, provider } = cluster.status ?? {};
+  session.out(`cluster ${name} is ready at ${endpoint} (Kubernetes ${version}, ${provider}, ${seconds} s)\n`);
+  tellNext(session, name);
+  return 0;
+}
+
+export function tellNext(session: Session, name: string): void {
+  const where = `-n ${session.namespace}`;
+  const lines = formatTable(
+    [`  tenantry cluster kubeconfig ${name} ${where} > ${name}.kubeconfig`, 'to be its administrator'],
+    [
+      [`  kubectl --kubeconfig ${name}.kubeconfig get namespaces`, 'to look around in it'],
+      [`  tenantry cluster sleep ${name} ${where}`, 'to stop it and keep its data'],
+    ],
+  );
+  session.err(['', ...lines, ''].join('\n'));
+}
+
+function specOf({ version, controlPlane, addOn, name, pool }: CreateFlags): TenantCluster['spec'] {
+  const spec: TenantCluster['spec'] = {};
+  if (version !== undefined) spec.version = version.replace(/^v/, '');
+  if (controlPlane !== undefined) spec.controlPlane = { provider: controlPlane as 'embedded' };
+  if (addOn) spec.addOns = addOn;
+  if (name) spec.access = { names: name };
+  if (pool) spec.nodePools = pool.map(poolOf);
+  return spec;
+}

@@ -2,7 +2,21 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-export type NodeTool = 'runc' | 'crun' | 'bwrap' | 'nft' | 'ip' | 'conntrack' | 'busybox' | 'git' | 'java' | 'mvn';
+export type NodeTool =
+  | 'runc'
+  | 'crun'
+  | 'bwrap'
+  | 'nft'
+  | 'ip'
+  | 'conntrack'
+  | 'busybox'
+  | 'git'
+  | 'java'
+  | 'mvn'
+  | 'ethtool'
+  | 'ovn-northd'
+  | 'ovn-controller'
+  | 'ovs-vswitchd';
 
 /** The Debian package that brings each program. busybox has to be the static one: it is all there is in the test images. */
 const PACKAGES: Record<NodeTool, string> = {
@@ -14,6 +28,10 @@ const PACKAGES: Record<NodeTool, string> = {
   conntrack: 'conntrack',
   busybox: 'busybox-static',
   git: 'git',
+  ethtool: 'ethtool',
+  'ovn-northd': 'ovn-central',
+  'ovn-controller': 'ovn-host',
+  'ovs-vswitchd': 'openvswitch-switch',
   java: 'default-jre-headless',
   mvn: 'maven',
 };

@@ -4,6 +4,8 @@ import { publisherController } from './controllers/publisher/publisher.controlle
 import { versionController } from './controllers/version/version.controller.ts';
 import { rotationController } from './database/rotation.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
+import { eventsOf } from './kafka/installed-events.ts';
+import { eventsUpkeepController } from './kafka/events-upkeep.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
 import { installationController } from './installation/installation.controller.ts';
 import { followController } from './policy/follow.controller.ts';
@@ -21,10 +23,19 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
   const events = new EventRecorder({ client, log, controller: 'plugins.tenantry.dev/plugins', instance });
   const environment: PluginsEnvironment = { ...options, informers, events };
   const parts = installationParts(environment);
+  const installations = installationController(environment, parts);
+  const upkeep = eventsUpkeepController(environment, {
+    ...parts,
+    settings: parts.database.settings,
+    broker: () => parts.broker.current(),
+    eventsOf: (installation) => eventsOf(installation, parts),
+    wake: (key) => installations.queue.add(key),
+  });
   const controllers: { start(): unknown; stop(): Promise<void> }[] = [
     publisherController(environment),
     versionController(environment),
-    installationController(environment, parts),
+    installations,
+    upkeep,
     tokenController(environment, parts),
     rotationController(environment, parts),
     policyController(environment, parts),
@@ -36,7 +47,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
       await Promise.all(controllers.map((controller) => controller.stop()));
       await events.flush();
       await informers.stop();
-      await parts.database.stop();
+      await Promise.all([parts.database.stop(), parts.broker.close()]);
     },
   };
 }

@@ -17,6 +17,8 @@ import type { Informer } from '../../../runtime/informer/informer.ts';
 import { PlatformDatabase } from '../database/platform-database.ts';
 import { PluginTokens } from '../identity/plugin-tokens.ts';
 import { TokenKeys } from '../identity/token-keys.ts';
+import { PlatformBroker } from '../kafka/platform-broker.ts';
+import { PluginEvents } from '../kafka/plugin-events.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import { GatewayReports } from '../rollout/gateway-reports.ts';
 import { ExternalSecrets } from '../secrets/external/external-secrets.ts';
@@ -45,13 +47,15 @@ export interface InstallationParts {
   tokens: PluginTokens;
   secrets: PlatformSecrets;
   database: PlatformDatabase;
+  broker: PlatformBroker;
+  events: PluginEvents;
   /** By itself, or with its tenant. */
   isSuspended(installation: PluginInstallation): boolean;
   /** @throws when the version that it aims at is not there: a step made sure before */
   target(installation: PluginInstallation): Target;
 }
 
-export function installationParts({ client, informers, embeddedDatabase }: PluginsEnvironment): InstallationParts {
+export function installationParts({ client, clock, informers, embeddedDatabase }: PluginsEnvironment): InstallationParts {
   const installations = informers.get(PluginInstallationKind);
   installations.addIndex('namespace', ({ metadata, spec }) => [pluginNamespaceOf(metadata.namespace!, spec.plugin)]);
   const versions = informers.get(PluginVersionKind);
@@ -84,6 +88,8 @@ export function installationParts({ client, informers, embeddedDatabase }: Plugi
     tokens: new PluginTokens(objects, new TokenKeys(client, keySecret), jwks),
     secrets: new PlatformSecrets(settings, new StoredSecrets(client, informers), new ExternalSecrets(client, informers, objects)),
     database: new PlatformDatabase(settings, embeddedDatabase),
+    broker: new PlatformBroker(settings, clock),
+    events: new PluginEvents(objects),
     isSuspended,
     target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
   };

@@ -5,6 +5,7 @@ import { Deployment, Secret } from '../../../client/kinds.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
+import { manifestsOf, namedByOthers } from '../kafka/installed-events.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import { policyFor } from '../policy/model/policy-for.ts';
 import { restartsOf } from '../workload/workload-health.ts';
@@ -34,6 +35,10 @@ export function installationController(environment: PluginsEnvironment, parts: I
       isTenantGoing: (tenant) => tenants.get(tenant)?.metadata.deletionTimestamp !== undefined,
       backend: secrets,
       databases: () => parts.database.open(),
+      broker: () => parts.broker.current(),
+      events: parts.events,
+      manifestsOf: (installation) => manifestsOf(installation, parts),
+      namedByOthers: (installation) => namedByOthers(installation, parts),
     }),
     summarise: (draft, outcome) => {
       for (const transition of summarised(draft, outcome, parts, clock.now())) events.record(draft, eventOf(transition));
@@ -55,6 +60,9 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     keep: (...args) => objects.keep(...args),
     databaseAddresses: () => database.addresses(),
     databases: () => database.open(),
+    brokerAddresses: () => parts.broker.addresses(),
+    broker: () => parts.broker.current(),
+    events: parts.events,
     findSecret: (namespace, name) => objects.find(Secret, namespace, name),
     // The parser of PostgreSQL is some megabytes that plugins without migrations do not need.
     lint: async (files) => (files.length === 0 ? [] : (await import('../migrations/lint-migrations.ts')).lintMigrations(files)),

@@ -1,25 +1,27 @@
 import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import type { PluginTokens } from '../identity/plugin-tokens.ts';
-import type { DatabaseAddress } from '../network/network-policies.ts';
+import type { BackendAddress } from '../network/network-policies.ts';
 import type { SecretBackend } from '../secrets/secret-backend.ts';
 import type { Target } from './model/target.ts';
 import type { PluginNamespaces } from './plugin-namespaces.ts';
 import type { PluginObjects } from './plugin-objects.ts';
 import { accepted, type AcceptedPorts } from './steps/accepted.step.ts';
-import { eventsReady, identityIssued, limitsSet, namespaceReady, networkIsolated, type VersionsOf } from './steps/kept.steps.ts';
+import { eventsReady, type EventsPorts } from './steps/events-ready.step.ts';
+import { identityIssued, limitsSet, namespaceReady, networkIsolated, type VersionsOf } from './steps/kept.steps.ts';
 import { secretsResolved, type SecretsPorts } from './steps/secrets-resolved.step.ts';
 import { signatureVerified } from './steps/signature-verified.step.ts';
 import { databaseReady, type DatabasePorts } from './steps/database-ready.step.ts';
 import { trafficShifted, type TrafficPorts } from '../rollout/traffic-shifted.step.ts';
 import { probesPassed, workloadDeployed, type ProbesPorts } from './steps/workload.steps.ts';
 
-export interface InstallationPorts extends AcceptedPorts, ProbesPorts, TrafficPorts {
+export interface InstallationPorts extends AcceptedPorts, EventsPorts, ProbesPorts, TrafficPorts {
   target(installation: PluginInstallation): Target;
   versions: VersionsOf;
   namespaces: Pick<PluginNamespaces, 'ensure'>;
   keep: PluginObjects['keep'];
-  databaseAddresses(): Promise<readonly DatabaseAddress[]>;
+  databaseAddresses(): Promise<readonly BackendAddress[]>;
+  brokerAddresses(): Promise<readonly BackendAddress[]>;
   databases: DatabasePorts['databases'];
   findSecret: DatabasePorts['findSecret'];
   lint: DatabasePorts['lint'];
@@ -36,11 +38,11 @@ export function installationSteps(ports: InstallationPorts): Step<PluginInstalla
     signatureVerified(target),
     namespaceReady(target, (wanted) => ports.namespaces.ensure(wanted)),
     limitsSet(target, versions, keep),
-    networkIsolated(target, versions, keep, ports.databaseAddresses),
+    networkIsolated(ports),
     identityIssued(target, ports.tokens),
     secretsResolved(ports),
     databaseReady(ports),
-    eventsReady(target),
+    eventsReady(ports),
     workloadDeployed(ports),
     probesPassed(ports),
     trafficShifted(ports),

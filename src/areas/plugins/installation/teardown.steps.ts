@@ -9,12 +9,11 @@ import { DatabaseUnavailable } from '../database/platform-database.ts';
 import type { PluginDatabases } from '../database/plugin-databases.ts';
 import type { SecretBackend } from '../secrets/secret-backend.ts';
 import { pluginNamespaceOf } from './model/plugin-names.ts';
+import { eventsWithdrawn, type WithdrawnPorts } from './steps/events-withdrawn.step.ts';
 
-export interface TeardownPorts {
+export interface TeardownPorts extends WithdrawnPorts {
   /** @returns whether it is gone */
   removeNamespace(namespace: string, tenant: string, installation: string): Promise<boolean>;
-  /** The tenant goes too, and everything of it with it. */
-  isTenantGoing(tenant: string): boolean;
   backend: Pick<SecretBackend, 'removeBelow'>;
   /** @throws DatabaseUnavailable */
   databases(): Promise<Pick<PluginDatabases, 'remove'>>;
@@ -25,7 +24,7 @@ const TRY_AGAIN_MS = 5_000;
 
 /** First what runs, then what it left. */
 export function teardownSteps(ports: TeardownPorts): Step<PluginInstallation>[] {
-  return [namespaceGone(ports), dataSettled(ports)];
+  return [namespaceGone(ports), eventsWithdrawn(ports), dataSettled(ports)];
 }
 
 function namespaceGone({ removeNamespace }: TeardownPorts): Step<PluginInstallation> {

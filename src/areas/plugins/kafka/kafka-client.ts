@@ -98,8 +98,9 @@ export async function tolerating<R>(codes: readonly string[], ask: () => Promise
     return await ask();
   } catch (error) {
     const { response, errors = [] } = error as Partial<ResponseError>;
-    if (response !== undefined && errors.every(({ apiId }) => codes.includes(apiId))) return response as R;
-    throw new Error(innermost(error), { cause: error });
+    if (response === undefined) throw error;
+    if (errors.every(({ apiId }) => codes.includes(apiId))) return response as R;
+    throw new Error(`Kafka refuses: ${innermost(error)}`, { cause: error });
   }
 }
 

@@ -1,23 +1,24 @@
 import { DNS_EGRESS } from '../../../kube/network-policy-rules.ts';
+import type { PluginManifest } from '../../../api/adapstory.com/v1/plugin-manifest.ts';
 import { TARGET_LABEL_PREFIX } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { labelsOf, type Target } from '../installation/model/target.ts';
 
-/** Where the plugin's database answers. */
-export interface DatabaseAddress {
+/** Where a backend of the plugin answers: its database, a broker. */
+export interface BackendAddress {
   cidr: string;
   port: number;
 }
 
 /**
- * Nothing in and nothing out but what is named: out to DNS, the declared parts of the platform and addresses, and its own database; in
+ * Nothing in and nothing out but what is named: out to DNS, the declared parts of the platform and addresses, and its own backends; in
  * from the gateway to the port of the plugin. Probes come from the node, which policies do not keep out. While versions take over from each
  * other, each of them may do what any of them declares: the old one answers requests until the end.
  */
 export function networkPolicies(
   target: Target,
-  database: readonly DatabaseAddress[] = [],
+  backends: readonly BackendAddress[] = [],
   versions: readonly Target[] = [target],
 ): KubeObject[] {
   const ports = distinct(versions.flatMap(({ manifest }) => manifest.spec.runtime.startupProbe?.port ?? []));
@@ -32,7 +33,7 @@ export function networkPolicies(
   const outside = distinct(
     egress.flatMap(({ cidrs = [] }) => cidrs).map((each) => ({ to: [{ ipBlock: { cidr: each.cidr } }], ports: each.ports.map(tcp) })),
   );
-  const own = database.map(({ cidr, port: at }) => ({ to: [{ ipBlock: { cidr } }], ports: [tcp(at)] }));
+  const own = backends.map(({ cidr, port: at }) => ({ to: [{ ipBlock: { cidr } }], ports: [tcp(at)] }));
   const from = [{ from: [platformPart('gateway')], ...(ports.length === 0 ? {} : { ports: ports.map(tcp) }) }];
   return [
     policy('default-deny', { policyTypes: ['Ingress', 'Egress'] }),
@@ -58,4 +59,10 @@ function platformPart(name: string): Json {
       matchExpressions: [{ key: TENANT_LABEL, operator: 'DoesNotExist' }],
     },
   };
+}
+
+/** Who reads or writes events needs every broker; who only says so finds them too. */
+export function reachesBroker({ spec }: PluginManifest): boolean {
+  const { consumes = [], produces = [] } = spec.events ?? {};
+  return consumes.length + produces.length > 0 || (spec.egress?.to ?? []).includes('kafka');
 }

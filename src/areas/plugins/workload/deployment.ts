@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   DATABASE_FOLDER,
+  EVENTS_FOLDER,
   SECRETS_FOLDER,
   TOKEN_FOLDER,
   VERSION_LABEL,
@@ -11,6 +12,7 @@ import type { Json, KubeObject } from '../../../kube/object.ts';
 import { ACCOUNT, TOKEN_SECRET } from '../identity/plugin-tokens.ts';
 import { versionLabelOf, workloadNameOf } from '../installation/model/plugin-names.ts';
 import { labelsOf, type Target } from '../installation/model/target.ts';
+import { EVENTS_SECRET } from '../kafka/events-secret.ts';
 import type { ResolvedSecrets } from '../secrets/resolve-secrets.ts';
 import { amounts, replicasOf } from './limits.ts';
 
@@ -34,6 +36,7 @@ export interface WorkloadInput {
   image: string;
   secrets: Pick<ResolvedSecrets, 'items' | 'env' | 'data'>;
   hasDatabase: boolean;
+  hasEvents: boolean;
 }
 
 export function deployment(target: Target, input: WorkloadInput): KubeObject {
@@ -133,7 +136,7 @@ function environmentOf({ tenant, plugin, version, manifest }: Target, { secrets 
   ];
 }
 
-function volumesOf({ manifest }: Target, { secrets, hasDatabase }: WorkloadInput): { volume: Json; mount: Json }[] {
+function volumesOf({ manifest }: Target, { secrets, hasDatabase, hasEvents }: WorkloadInput): { volume: Json; mount: Json }[] {
   const { storage } = manifest.spec.runtime.resources;
   const volumes = [
     {
@@ -144,6 +147,7 @@ function volumesOf({ manifest }: Target, { secrets, hasDatabase }: WorkloadInput
   ];
   if (secrets.items.length > 0) volumes.push(fromSecret('secrets', SECRETS_SECRET, SECRETS_FOLDER, secrets.items));
   if (hasDatabase) volumes.push(fromSecret('database', DATABASE_SECRET, DATABASE_FOLDER));
+  if (hasEvents) volumes.push(fromSecret('events', EVENTS_SECRET, EVENTS_FOLDER));
   return volumes;
 }
 

@@ -21,7 +21,7 @@ const target = (spec: object = {}, isSuspended = false, number = '1.0.0'): Targe
     manifest,
   } as never;
 };
-const input = { image: 'x@sha256:1', secrets: { items: [], env: [], data: {} }, hasDatabase: false };
+const input = { image: 'x@sha256:1', secrets: { items: [], env: [], data: {} }, hasDatabase: false, hasEvents: false };
 
 describe('a plugin’s workload', () => {
   test('cannot take the names of the platform’s variables', () => {

@@ -61,6 +61,7 @@ export function contractBetween(
   // Files stay declared in the versions that follow: what the target itself has took nothing away from it.
   const known = new Set(versions.filter(({ spec }) => spec.version === target).flatMap(contractFiles));
   return versions.find(
-    (version) => passed.has(version.spec.version) && version.spec.version !== target && contractFiles(version).some((file) => !known.has(file)),
+    (version) =>
+      passed.has(version.spec.version) && version.spec.version !== target && contractFiles(version).some((file) => !known.has(file)),
   )?.spec.version;
 }

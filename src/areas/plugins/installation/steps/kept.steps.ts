@@ -1,11 +1,11 @@
 import type { PluginInstallation } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { InstallationCondition, InstallationReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
 import { LimitRange, NetworkPolicy, ResourceQuota } from '../../../../client/kinds.ts';
-import { done, stalled, type Outcome } from '../../../../runtime/steps/outcome.ts';
+import { done, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import { randomSuffix } from '../../../../lib/ids.ts';
 import type { PluginTokens } from '../../identity/plugin-tokens.ts';
-import { networkPolicies, type DatabaseAddress } from '../../network/network-policies.ts';
+import { networkPolicies, reachesBroker, type BackendAddress } from '../../network/network-policies.ts';
 import { limitRange, resourceQuota } from '../../workload/limits.ts';
 import type { Target } from '../model/target.ts';
 import type { PluginObjects } from '../plugin-objects.ts';
@@ -41,19 +41,23 @@ export function limitsSet(target: TargetOf, versions: VersionsOf, keep: Keep): S
   };
 }
 
-export function networkIsolated(
-  target: TargetOf,
-  versions: VersionsOf,
-  keep: Keep,
-  databaseAddresses: () => Promise<readonly DatabaseAddress[]>,
-): Step<PluginInstallation> {
+export interface NetworkPorts {
+  target: TargetOf;
+  versions: VersionsOf;
+  keep: Keep;
+  databaseAddresses(): Promise<readonly BackendAddress[]>;
+  brokerAddresses(): Promise<readonly BackendAddress[]>;
+}
+
+export function networkIsolated({ target, versions, keep, ...ports }: NetworkPorts): Step<PluginInstallation> {
   return {
     name: InstallationCondition.NetworkIsolated,
     async run(installation) {
       const wanted = target(installation);
       const all = versions(installation, wanted);
-      const addresses = all.some(({ manifest }) => manifest.spec.database) ? await databaseAddresses() : [];
-      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, addresses, all));
+      const database = all.some(({ manifest }) => manifest.spec.database) ? await ports.databaseAddresses() : [];
+      const broker = all.some(({ manifest }) => reachesBroker(manifest)) ? await ports.brokerAddresses() : [];
+      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, [...database, ...broker], all));
       return done();
     },
   };
@@ -77,19 +81,6 @@ export function identityIssued(
       status.identity ??= randomSuffix(16);
       await tokens.ensure(wanted, status.identity, now());
       return done();
-    },
-  };
-}
-
-export function eventsReady(target: TargetOf): Step<PluginInstallation> {
-  return {
-    name: InstallationCondition.EventsReady,
-    run(installation) {
-      const { plugin, manifest } = target(installation);
-      const { consumes = [], produces = [] } = manifest.spec.events ?? {};
-      if (consumes.length + produces.length === 0) return done(InstallationReason.NotNeeded);
-      const message = `Cannot install "${plugin}": its spec.events need Kafka, which this release does not set up; publish a version without them`;
-      return stalled(InstallationReason.EventsUnavailable, message);
     },
   };
 }

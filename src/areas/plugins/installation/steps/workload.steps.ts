@@ -4,6 +4,8 @@ import { Deployment, HorizontalPodAutoscaler, Service } from '../../../../client
 import type { KubeObject } from '../../../../kube/object.ts';
 import { done, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import { needsEvents } from '../../kafka/model/wanted-events.ts';
+import { typesOf } from '../../kafka/plugin-events.ts';
 import { takeBack, type TakeBackPorts } from '../../rollout/take-back.ts';
 import { resolveSecrets } from '../../secrets/resolve-secrets.ts';
 import type { SecretBackend } from '../../secrets/secret-backend.ts';
@@ -29,7 +31,8 @@ export function workloadDeployed({ target, versions, keep, backend }: WorkloadPo
       const all = versions(installation, wanted);
       const deployed = (each: Target): KubeObject => {
         const hasDatabase = each.manifest.spec.database !== undefined;
-        return deployment(each, { image: each.version.status!.image!, secrets: resolveSecrets(each, backend), hasDatabase });
+        const hasEvents = needsEvents(typesOf([each]));
+        return deployment(each, { image: each.version.status!.image!, secrets: resolveSecrets(each, backend), hasDatabase, hasEvents });
       };
       await Promise.all([
         keep(Service, wanted.namespace, 'workload', all.flatMap(services)),

@@ -1,0 +1,168 @@
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pipeline, type Duplex } from 'node:stream';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { Admitted, Answered, Calls } from './calls.ts';
+import type { GatewayMetrics } from './gateway-metrics.ts';
+import { idFrom, responseHeaders, upgradeHeaders } from './model/forwarded-headers.ts';
+import { pluginPath } from './model/plugin-path.ts';
+import { Refusal, refusalBody, refusalHeaders } from './model/refusal.ts';
+
+export interface GatewayServerOptions {
+  calls: Calls;
+  metrics: GatewayMetrics;
+  /** Whether there is such an installation: only then its name is counted. */
+  isKnown(tenant: string, plugin: string): boolean;
+  /** Somebody was not let in. */
+  onRefused(refusal: Refusal, request: IncomingMessage): void;
+  clock: Clock;
+  log: Log;
+  /** Nothing passes for so long, and a connection is given up. */
+  idleMs: number;
+}
+
+/** HTTP/1.1 in, HTTP/1.1 out. Bodies are never held: they pass as they come, as fast as the slower side takes them. */
+export class GatewayServer {
+  readonly #options: GatewayServerOptions;
+  readonly #server: Server;
+  /** Connections that have switched to another protocol: no server of Node counts them. */
+  readonly #switched = new Set<Duplex>();
+
+  constructor(options: GatewayServerOptions) {
+    this.#options = options;
+    // A body may take as long as it takes; heads may not.
+    this.#server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 65_000 });
+    this.#server.on('request', (request, response) => void this.#serve(request, response));
+    this.#server.on('upgrade', (request, socket, head) => void this.#switch(request, socket, head));
+    this.#server.on('clientError', (error, socket) => void (socket.writable ? socket.end(BAD_REQUEST) : socket.destroy(error)));
+  }
+
+  listen(host: string | undefined, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+    });
+  }
+
+  /** Takes no new requests, and lets those under way end for so long. */
+  async stop(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeIdleConnections();
+    const timer = this.#options.clock.setTimer(graceMs, () => this.#cut());
+    timer.hold?.();
+    for (const socket of this.#switched) socket.end();
+    await closed;
+    timer.cancel();
+  }
+
+  #cut(): void {
+    this.#server.closeAllConnections();
+    for (const socket of this.#switched) socket.destroy();
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    try {
+      const admitted = await this.#options.calls.admit(request);
+      const answered = await this.#options.calls.send(request, admitted, gone.signal);
+      passBack(answered, response, admitted, this.#options.idleMs);
+    } catch (error) {
+      this.#refuse(error, request, (refusal, headers, body) => {
+        if (response.destroyed || response.headersSent) return void response.destroy();
+        // What is left of a body that nobody reads would be taken for the next request.
+        if (!request.complete) response.setHeader('connection', 'close');
+        response
+          .writeHead(refusal.status, { ...headers, 'content-length': Buffer.byteLength(body) })
+          .end(request.method === 'HEAD' ? '' : body);
+      });
+    }
+  }
+
+  async #switch(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const gone = new AbortController();
+    socket.once('close', () => gone.abort());
+    socket.on('error', () => socket.destroy());
+    this.#switched.add(socket);
+    socket.once('close', () => this.#switched.delete(socket));
+    try {
+      const admitted = await this.#options.calls.admit(request);
+      const answered = await this.#options.calls.send(request, admitted, gone.signal);
+      joinSockets(answered, socket, head, admitted);
+    } catch (error) {
+      this.#refuse(error, request, (refusal, headers, body) => {
+        const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body), connection: 'close' });
+        socket.end(`${statusLine(refusal.status)}${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`);
+      });
+    }
+  }
+
+  #refuse(
+    error: unknown,
+    request: IncomingMessage,
+    answer: (refusal: Refusal, headers: Record<string, string>, body: string) => void,
+  ): void {
+    const { clock, log, metrics, isKnown, onRefused } = this.#options;
+    const refusal =
+      error instanceof Refusal ? error : new Refusal('PLUGIN_FAILED', 'Cannot pass this request on: the gateway made a mistake');
+    if (refusal !== error) log.error('a request failed unexpectedly', { error });
+    const at = pluginPath(request.url ?? '');
+    const known = at !== undefined && isKnown(at.tenant, at.plugin);
+    metrics.refused(known ? at.tenant : '', known ? at.plugin : '', refusal.code);
+    onRefused(refusal, request);
+    const now = clock.now();
+    const requestId = idFrom(undefined, now);
+    const path = (request.url ?? '').split('?')[0].slice(0, 512);
+    answer(refusal, { ...refusalHeaders(refusal), 'x-response-id': requestId }, refusalBody(refusal, { path, requestId, now }));
+  }
+}
+
+const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
+
+function statusLine(status: number): string {
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
+}
+
+function passBack({ answer, ended }: Answered, response: ServerResponse, { facts }: Admitted, idleMs: number): void {
+  const { response: from } = answer;
+  if (answer.type === 'upgrade') {
+    // Nobody asked to switch.
+    answer.socket.destroy();
+    ended(false);
+    response.destroy();
+    return;
+  }
+  response.writeHead(from.statusCode!, from.statusMessage, responseHeaders(from.rawHeaders, facts));
+  // An event stream has a head long before its first event.
+  response.flushHeaders();
+  from.setTimeout(idleMs, () => from.destroy(new Error('nothing came for too long')));
+  // A caller that hangs up before the end has not met a failure of the plugin.
+  let isCallerGone = false;
+  response.once('close', () => (isCallerGone = !from.destroyed));
+  pipeline(from, response, (error) => ended(!error || isCallerGone));
+}
+
+function joinSockets({ answer, ended }: Answered, socket: Duplex, head: Buffer, { facts }: Admitted): void {
+  const { response: from } = answer;
+  const isSwitched = answer.type === 'upgrade';
+  const headers = [...responseHeaders(from.rawHeaders, facts), ...(isSwitched ? upgradeHeaders(from.rawHeaders) : ['Connection', 'close'])];
+  let text = statusLine(from.statusCode!);
+  for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  socket.write(`${text}\r\n`);
+  if (!isSwitched) {
+    pipeline(from, socket, (error) => ended(!error));
+    return;
+  }
+  const { socket: to, head: first } = answer;
+  to.on('error', () => socket.destroy());
+  if (first.length > 0) socket.write(first);
+  if (head.length > 0) to.write(head);
+  to.pipe(socket);
+  socket.pipe(to);
+  to.once('close', () => socket.destroy());
+  socket.once('close', () => {
+    to.destroy();
+    ended(true);
+  });
+}

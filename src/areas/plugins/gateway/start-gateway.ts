@@ -1,0 +1,91 @@
+import type { Client } from '../../../client/client.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import type { MetricsRegistry } from '../../../lib/metrics.ts';
+import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
+import { Callers } from './callers.ts';
+import { Calls } from './calls.ts';
+import { gatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
+import { GatewayServer } from './gateway-server.ts';
+import { RouteTable } from './route-table.ts';
+import { TrafficReport } from './traffic-report.ts';
+import { Traffic } from './traffic.ts';
+import { Upstream } from './upstream.ts';
+
+export interface GatewayStart {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  metrics: MetricsRegistry;
+  /** Which of the gateways this is: what it tells of itself has this name. */
+  instance: string;
+  host: string | undefined;
+  port: number;
+  random?: () => number;
+}
+
+export interface RunningGateway {
+  port: number;
+  stop(): Promise<void>;
+}
+
+const TIMEOUTS = { connectMs: 2_000, answerMs: 60_000 };
+/** What has reached no Pod waits so long for one: about what it takes to start one again. */
+const PATIENCE_MS = 5_000;
+const IDLE_MS = 300_000;
+/** Shorter than the time that a Pod gets to end. */
+const STOP_GRACE_MS = 25_000;
+
+/** The data plane of plugins: it answers once it knows all there is to know. */
+export async function startGateway(options: GatewayStart): Promise<RunningGateway> {
+  const { client, clock, log, random = Math.random } = options;
+  const informers = new SharedInformers({ client, log });
+  const table = new RouteTable(informers);
+  const traffic = new Traffic();
+  const metrics = gatewayMetrics(options.metrics);
+  const upstream = new Upstream(clock);
+  const callers = new Callers(client, table, clock);
+  const calls = new Calls({ table, callers, upstream, traffic, metrics, clock, random, timeouts: TIMEOUTS, patienceMs: PATIENCE_MS });
+  const report = new TrafficReport({ client, clock, log, traffic, installations: table.installations, instance: options.instance });
+  const server = new GatewayServer({
+    calls,
+    metrics,
+    isKnown: (tenant, plugin) => table.find(tenant, plugin) !== undefined,
+    onRefused: (refusal, request) => {
+      if (refusal.code === 'CROSS_TENANT')
+        log.warn('a plugin tried to reach another tenant', { path: request.url, reason: refusal.message });
+    },
+    clock,
+    log,
+    idleMs: IDLE_MS,
+  });
+  forgetGoneVersions(table, metrics);
+  try {
+    await table.whenSynced();
+    await report.start();
+    const port = await server.listen(options.host, options.port);
+    return {
+      port,
+      async stop() {
+        await server.stop(STOP_GRACE_MS);
+        upstream.close();
+        await report.stop();
+        await informers.stop();
+      },
+    };
+  } catch (error) {
+    await informers.stop();
+    throw error;
+  }
+}
+
+function forgetGoneVersions({ installations }: RouteTable, metrics: GatewayMetrics): void {
+  installations.onChange((change) => {
+    if (change.type === 'added') return;
+    const before = change.type === 'modified' ? change.previous : change.object;
+    const left = new Set(change.type === 'modified' ? change.object.status?.gateway?.routes?.map(({ version }) => version) : []);
+    const { metadata, spec, status } = before;
+    for (const { version } of status?.gateway?.routes ?? [])
+      if (!left.has(version)) metrics.forget(metadata.namespace!, spec.plugin, version);
+  });
+}

@@ -7,9 +7,10 @@ import type { NetworkPlan, Port, Vpc } from '../../src/areas/clusters/network/mo
 import type { Networks } from '../../src/areas/clusters/network/networks.ts';
 import { connectTcp } from '../../src/engine/node/network/kernel/sockets.ts';
 import { batch, INTERNET, MACHINE, NetworkWorld, PLATFORM_API, placeOf } from './clusters-network-world.ts';
+import { nodeTools, type NodeTool } from './node-tools.ts';
 
 /** What every provider of networks does. Packets are real, and workers are namespaces that speak through their ports. */
-export function networksSuite(provider: string, create: (world: NetworkWorld) => Networks): void {
+export function networksSuite(provider: string, create: (world: NetworkWorld) => Networks, tools: NodeTool[] = []): void {
   describe(`networks of tenants, made by ${provider}`, () => {
     let world: NetworkWorld;
     let networks: Networks;
@@ -30,6 +31,7 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
       );
 
     beforeAll(async () => {
+      await nodeTools(...tools);
       world = await NetworkWorld.start();
       networks = create(world);
       worker = {

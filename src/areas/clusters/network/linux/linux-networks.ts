@@ -1,14 +1,15 @@
-import { readdirSync, statSync } from 'node:fs';
 import { peersOf } from '../model/peering.ts';
 import type { NetworkPlan, Platform, Port, Vpc } from '../model/vpc.ts';
 import { platformOf } from '../model/vpc.ts';
 import type { Device, Networks, VpcObservation, VpcOutcome } from '../networks.ts';
-import { groupRemoval, peerFacts, peerLinkCommands, removalCommands, surroundingCommands, type Surroundings } from './machine-program.ts';
-import { machineRules } from './machine-rules.ts';
-import { LinuxNames, NAMESPACE_FOLDER, isPortLink, namespacePath, portLinkOf } from './names.ts';
-import { routerLinks, routerProgram } from './router-program.ts';
-import { isComplete, NOTHING, readState, STATE_SCRIPT, type NamespaceState } from './router-state.ts';
-import { failuresByOwner, ipScript, machineScript, removalScript, routerScript, runPieces, type ScriptPiece } from './script.ts';
+import { peerFacts, peerLinkCommands, removalCommands, surroundingCommands, type Surroundings } from './machine-program.ts';
+import { machineRules } from '../kernel/machine-rules.ts';
+import { namespacePath, namespacesWith } from '../kernel/namespaces.ts';
+import { isPortLink, LinuxNames, portLinkOf } from './names.ts';
+import { isComplete, routerLinks, routerProgram } from './router-program.ts';
+import { routerScript } from './router-script.ts';
+import { NOTHING, readState, STATE_SCRIPT, type NamespaceState } from '../kernel/namespace-state.ts';
+import { failuresByOwner, groupRemoval, ipScript, machineScript, removalScript, runPieces, type ScriptPiece } from '../kernel/script.ts';
 
 export interface LinuxNetworksOptions {
   /** Tells the instances on one machine apart: six letters and digits. */
@@ -57,10 +58,10 @@ export class LinuxNetworks implements Networks {
   }
 
   async ensure(plan: NetworkPlan): Promise<VpcOutcome[]> {
-    const inodes = this.#inodes();
+    const inodes = namespacesWith(this.#names.namespacePrefix);
     const stale = await this.#stale(plan, inodes);
     const unwanted = this.#unwanted(plan, inodes);
-    const rules = machineRules(plan, this.#names);
+    const rules = machineRules(plan, this.#names.wall);
     const failed = new Map<string, Error>();
     if (stale.length > 0 || unwanted.length > 0 || rules !== this.#machineText) {
       await this.#clear(unwanted);
@@ -72,7 +73,7 @@ export class LinuxNetworks implements Networks {
   }
 
   async observe(): Promise<VpcObservation[]> {
-    const inodes = this.#inodes();
+    const inodes = namespacesWith(this.#names.namespacePrefix);
     const present = [...this.#made.keys()].filter((name) => inodes.get(this.#names.namespace(name)) === this.#made.get(name)!.inode);
     const [machine, states] = await Promise.all([this.#machineState(), this.#states(present)]);
     if (!machine.tables.has(`ip ${this.#names.machineTable}`)) this.#machineText = undefined;
@@ -167,7 +168,7 @@ export class LinuxNetworks implements Networks {
   }
 
   #remember({ vpcs }: NetworkPlan, stale: readonly Wanted[], failed: ReadonlyMap<string, Error>): void {
-    const inodes = this.#inodes();
+    const inodes = namespacesWith(this.#names.namespacePrefix);
     for (const { vpc, peers, facts } of stale) {
       const inode = inodes.get(this.#names.namespace(vpc.name));
       if (failed.has(vpc.name) || inode === undefined) this.#made.delete(vpc.name);
@@ -175,21 +176,6 @@ export class LinuxNetworks implements Networks {
     }
     const names = new Set(vpcs.map(({ name }) => name));
     for (const name of this.#made.keys()) if (!names.has(name)) this.#made.delete(name);
-  }
-
-  /** The namespaces of this instance, each with what tells it from another of the same name. */
-  #inodes(): Map<string, number> {
-    let names: string[];
-    try {
-      names = readdirSync(NAMESPACE_FOLDER);
-    } catch {
-      return new Map();
-    }
-    return new Map(
-      names
-        .filter((name) => name.startsWith(this.#names.namespacePrefix))
-        .map((name) => [name, statSync(namespacePath(name), { throwIfNoEntry: false })?.ino ?? 0]),
-    );
   }
 
   /** What is in the routers of these VPCs. One that cannot be entered is left out. */

@@ -1,7 +1,8 @@
 import { peerAddressOf, uplinkOf } from '../model/address-plan.ts';
 import type { Platform, Vpc } from '../model/vpc.ts';
 import { peerLinkOf, UPLINK, type LinuxNames } from './names.ts';
-import type { NamespaceState } from './router-state.ts';
+import { groupRemoval } from '../kernel/script.ts';
+import type { NamespaceState } from '../kernel/namespace-state.ts';
 
 /** What is needed of a router's surroundings: its namespace, and the links that end in it. */
 export interface Surroundings {
@@ -47,13 +48,6 @@ export function peerLinkCommands({ vpc, peers }: Surroundings, states: ReadonlyM
       const [own, other] = [names.namespace(vpc.name), names.namespace(peer.name)];
       return `link add ${peerLinkOf(vpc, peer)} netns ${own} type veth peer name ${peerLinkOf(peer, vpc)} netns ${other}`;
     });
-}
-
-/** Links to take away are put into one group, and the group is taken away: the kernel waits once for all of them instead of once for each. */
-const LEAVING = 1_953_785_460;
-
-export function groupRemoval(links: readonly string[]): string[] {
-  return links.length === 0 ? [] : [...links.map((link) => `link set ${link} group ${LEAVING}`), `link delete group ${LEAVING}`];
 }
 
 /** Takes away the routers of VPCs that are no longer wanted. A namespace ends with the last process in it; its uplink must not wait for that. */

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Wall } from '../kernel/machine-rules.ts';
 import type { Port, Subnet, Vpc } from '../model/vpc.ts';
-
-/** Where named network namespaces are mounted, as `ip netns` does it. */
-export const NAMESPACE_FOLDER = '/run/netns';
 
 /** The router's end of the link to the machine. */
 export const UPLINK = 'up0';
@@ -34,6 +32,14 @@ export class LinuxNames {
     return `tenantry-vpc-${this.#instance}`;
   }
 
+  get wall(): Wall {
+    return {
+      table: this.machineTable,
+      links: `"${this.uplinkPrefix}*"`,
+      from: { expression: 'iifname', type: 'ifname', of: (vpc) => this.uplink(vpc) },
+    };
+  }
+
   namespace(vpc: string): string {
     return `${this.namespacePrefix}${hash(vpc)}`;
   }
@@ -42,10 +48,6 @@ export class LinuxNames {
   uplink(vpc: string): string {
     return `${this.uplinkPrefix}${hash(vpc)}`;
   }
-}
-
-export function namespacePath(name: string): string {
-  return `${NAMESPACE_FOLDER}/${name}`;
 }
 
 export function bridgeOf({ name, cidr, gateway }: Subnet): string {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { platformOf } from '../model/vpc.ts';
 import { aPort, aVpc } from '../testing/some-vpcs.ts';
-import { machineRules } from './machine-rules.ts';
+import { machineRules } from '../kernel/machine-rules.ts';
 import { bridgeOf, LinuxNames, peerLinkOf, portLinkOf } from './names.ts';
 import { routerLinks, routerProgram } from './router-program.ts';
 import { routerRules } from './router-rules.ts';
-import { NOTHING, readState } from './router-state.ts';
-import { failuresByOwner } from './script.ts';
+import { NOTHING, readState } from '../kernel/namespace-state.ts';
+import { failuresByOwner } from '../kernel/script.ts';
 
 const platform = platformOf();
 const guest = aPort('w', '10.0.1.10', { attachment: { kind: 'Tap', owner: 1234 } });
@@ -74,13 +74,15 @@ describe('machineRules', () => {
   const names = new LinuxNames('abc123');
 
   it('let each tenant to its own endpoints only', () => {
-    const rules = machineRules({ platform, vpcs: [vpc, peer] }, names);
+    const rules = machineRules({ platform, vpcs: [vpc, peer] }, names.wall);
     expect(rules).toContain(`elements = { "${names.uplink('a')}" . 100.64.0.2 . tcp . 6443 }`);
     expect(rules).toContain('iifname "vabc123*" drop');
   });
 
   it('are gone with the last VPC', () => {
-    expect(machineRules({ platform, vpcs: [] }, names)).toBe('add table ip tenantry-vpc-abc123\ndelete table ip tenantry-vpc-abc123\n');
+    expect(machineRules({ platform, vpcs: [] }, names.wall)).toBe(
+      'add table ip tenantry-vpc-abc123\ndelete table ip tenantry-vpc-abc123\n',
+    );
   });
 });
 

@@ -3,7 +3,7 @@ import { macOf, peerAddressOf, uplinkOf } from '../model/address-plan.ts';
 import type { Platform, Vpc } from '../model/vpc.ts';
 import { bridgeOf, isOwnLink, peerLinkOf, portLinkOf, UPLINK } from './names.ts';
 import { routerRules } from './router-rules.ts';
-import type { NamespaceState } from './router-state.ts';
+import type { NamespaceState } from '../kernel/namespace-state.ts';
 
 /** Everything that makes a namespace the router of a VPC, apart from what is there already. */
 export interface RouterProgram {
@@ -132,4 +132,15 @@ function routeName(cidr: string): string {
 function prefixOf(cidr: string): number {
   const { first, last } = ipv4Range(cidr);
   return 32 - Math.log2(last - first + 1);
+}
+
+/** Whether everything that a router needs is there. */
+export function isComplete(state: NamespaceState, links: ReadonlySet<string>): boolean {
+  const tables = state.tables.has('inet tenantry') && state.tables.has('bridge tenantry');
+  return (
+    tables &&
+    state.links.has(UPLINK) &&
+    [...links].every((link) => state.links.has(link)) &&
+    ![...state.links].some((link) => isOwnLink(link) && !links.has(link))
+  );
 }

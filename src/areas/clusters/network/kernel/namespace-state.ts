@@ -1,5 +1,3 @@
-import { isOwnLink, UPLINK } from './names.ts';
-
 /** What is in a network namespace. */
 export interface NamespaceState {
   links: ReadonlySet<string>;
@@ -25,15 +23,4 @@ export function readState(output: string): NamespaceState {
     ),
     tables: new Set(tables.split('\n').map((line) => line.replace(/^table /, ''))),
   };
-}
-
-/** Whether everything that a router needs is there. */
-export function isComplete(state: NamespaceState, links: ReadonlySet<string>): boolean {
-  const tables = state.tables.has('inet tenantry') && state.tables.has('bridge tenantry');
-  return (
-    tables &&
-    state.links.has(UPLINK) &&
-    [...links].every((link) => state.links.has(link)) &&
-    ![...state.links].some((link) => isOwnLink(link) && !links.has(link))
-  );
 }

@@ -1,7 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { runCommand } from '../../../../lib/run-command.ts';
-import type { RouterProgram } from './router-program.ts';
-import { ROUTER_SETTINGS } from './router-program.ts';
 
 /** Ends what is given to a tool on its standard input. No name or address contains it. */
 const END = 'END-OF-TENANTRY-INPUT';
@@ -41,16 +39,11 @@ async function runShare(pieces: readonly ScriptPiece[]): Promise<PieceResult[]> 
   return pieces.map(({ name }, position) => ({ name, output: parts[2 * position], failed: parts[2 * position + 1] !== '0' }));
 }
 
-/** Nothing is forwarded before the rules are in place. */
-export function routerScript({ rules, removals, commands, inside }: RouterProgram): string {
-  return [
-    ...ROUTER_SETTINGS.map(([name, value]) => setting(name, value)),
-    given('nft -f -', rules),
-    removalScript(removals),
-    setting('net/ipv4/ip_forward', '1'),
-    given('ip -batch -', `${commands.join('\n')}\n`),
-    ...[...inside].map(([path, lines]) => given(`nsenter --net=${path} ip -batch -`, `${lines.join('\n')}\n`)),
-  ].join('');
+/** Links to take away are put into one group, and the group is taken away: the kernel waits once for all of them instead of once for each. */
+const LEAVING = 1_953_785_460;
+
+export function groupRemoval(links: readonly string[]): string[] {
+  return links.length === 0 ? [] : [...links.map((link) => `link set ${link} group ${LEAVING}`), `link delete group ${LEAVING}`];
 }
 
 export function removalScript(removals: readonly string[]): string {
@@ -83,11 +76,11 @@ export function machineScript(rules: string, forward: boolean): string {
   return given('nft -f -', rules) + (forward ? setting('net/ipv4/ip_forward', '1') : '');
 }
 
-function given(command: string, input: string, otherwise = ''): string {
+export function given(command: string, input: string, otherwise = ''): string {
   return `${command} <<'${END}'${otherwise}\n${input}${END}\n`;
 }
 
 /** Kernels lack what they were built without: a bridge's filter, IPv6. */
-function setting(name: string, value: string): string {
+export function setting(name: string, value: string): string {
   return `[ ! -e /proc/sys/${name} ] || echo ${value} > /proc/sys/${name}\n`;
 }

@@ -1,0 +1,49 @@
+import { uplinkOf } from '../model/address-plan.ts';
+import type { NetworkPlan } from '../model/vpc.ts';
+
+/** How a provider's uplinks are seen from the machine. */
+export interface Wall {
+  /** The name of the table. */
+  table: string;
+  /** Matches the links that tenants' packets come from. */
+  links: string;
+  /** What tells one VPC's packets from another's: the link, when each has one of its own; else the address that only its router can have. */
+  from: { expression: 'iifname'; type: 'ifname'; of: (vpc: string) => string } | { expression: 'ip saddr'; type: 'ipv4_addr' };
+}
+
+/**
+ * The only rules in the machine's own network: a second wall. A router lets little through to the machine; of that, only the endpoints of its
+ * own tenant get in, and nobody but the machine itself opens connections into a VPC.
+ */
+export function machineRules({ platform, vpcs }: NetworkPlan, { table: name, links, from }: Wall): string {
+  const table = `ip ${name}`;
+  const removal = `add table ${table}\ndelete table ${table}\n`;
+  if (vpcs.length === 0) return removal;
+  const endpoints = vpcs.flatMap((vpc) => {
+    const source = from.expression === 'iifname' ? `"${from.of(vpc.name)}"` : uplinkOf(platform, vpc.index).router;
+    return vpc.endpoints.map(({ address, protocol, port }) => `${source} . ${address} . ${protocol} . ${port}`);
+  });
+  const elements = endpoints.length === 0 ? '' : ` elements = { ${endpoints.join(', ')} }`;
+  const toEndpoint = `${from.expression} . ip daddr . meta l4proto . th dport @endpoints accept`;
+  return `${removal}table ${table} {
+  set endpoints { type ${from.type} . ipv4_addr . inet_proto . inet_service;${elements}
+  }
+  chain input {
+    type filter hook input priority filter; policy accept;
+    iifname ${links} ${toEndpoint}
+    iifname ${links} ct direction reply ct state { established, related } accept
+    iifname ${links} drop
+  }
+  chain forward {
+    type filter hook forward priority filter; policy accept;
+    iifname ${links} ${toEndpoint}
+    iifname ${links} oifname ${links} drop
+    oifname ${links} ct direction original drop
+  }
+  chain postrouting {
+    type nat hook postrouting priority srcnat; policy accept;
+    iifname ${links} oifname != ${links} masquerade
+  }
+}
+`;
+}

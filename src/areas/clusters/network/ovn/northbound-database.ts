@@ -1,0 +1,83 @@
+import { CommandError } from '../../../../lib/run-command.ts';
+import type { Platform, Vpc } from '../model/vpc.ts';
+import { externalCommands, removalCommands, rowsOf, vpcCommands, type Command, type Rows } from './northbound.ts';
+
+interface Wanted {
+  vpc: Vpc;
+  peers: readonly Vpc[];
+}
+
+const TABLES = {
+  routers: 'Logical_Router',
+  switches: 'Logical_Switch',
+  switchPorts: 'Logical_Switch_Port',
+  routerPorts: 'Logical_Router_Port',
+  groups: 'Port_Group',
+} as const satisfies Record<keyof Rows, string>;
+
+/** What the kernel takes as the arguments of one process, with room to spare. */
+const MAX_BYTES = 1_000_000;
+
+const WAIT = ['--wait=hv', '--timeout=60'];
+
+/** OVN's northbound database: what there should be. Commands of many VPCs share a transaction; `run` is `ovn-nbctl`. */
+export class Northbound {
+  readonly #run: (args: readonly string[]) => Promise<string>;
+
+  constructor(run: (args: readonly string[]) => Promise<string>) {
+    this.#run = run;
+  }
+
+  /** Writes what differs, takes away what none has, and waits until it holds. Says what could not be written, by VPC. */
+  async write(all: readonly Wanted[], stale: readonly Wanted[], platform: Platform): Promise<Map<string, Error>> {
+    const rows = await this.#rows();
+    const removals = removalCommands(rows, rowsOf(all));
+    const failed = new Map<string, Error>();
+    const programs = stale.map(({ vpc, peers }) => ({ name: vpc.name, commands: vpcCommands(vpc, peers, platform, rows.groups) }));
+    try {
+      await this.#commit([...removals, ...externalCommands(), ...programs.flatMap(({ commands }) => commands)]);
+    } catch {
+      // One of them is wrong, and all are refused: each by itself says which.
+      await this.#commit([...removals, ...externalCommands()]);
+      for (const { name, commands } of programs) {
+        try {
+          await this.#commit(commands);
+        } catch (error) {
+          const said = error instanceof CommandError ? error.stderr.trim() : String(error);
+          failed.set(name, new Error(`Cannot program VPC "${name}" in OVN: ${said}`));
+        }
+      }
+    }
+    return failed;
+  }
+
+  async #commit(commands: readonly Command[]): Promise<void> {
+    for (const share of shares(commands)) await this.#run([...WAIT, ...share.flatMap((command) => ['--', ...command])]);
+  }
+
+  async #rows(): Promise<Rows> {
+    const kinds = Object.keys(TABLES) as (keyof Rows)[];
+    const output = await this.#run(['--format=json', ...kinds.flatMap((kind) => ['--', '--columns=name', 'list', TABLES[kind]])]);
+    const tables = output
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => new Set((JSON.parse(line) as { data: [string][] }).data.map(([name]) => name)));
+    return Object.fromEntries(kinds.map((kind, position) => [kind, tables[position]])) as unknown as Rows;
+  }
+}
+
+/** Transactions that fit into the arguments of a process. */
+function shares(commands: readonly Command[]): Command[][] {
+  const all: Command[][] = [[]];
+  let bytes = 0;
+  for (const command of commands) {
+    const size = command.reduce((sum, word) => sum + word.length + 12, 12);
+    if (bytes + size > MAX_BYTES) {
+      all.push([]);
+      bytes = 0;
+    }
+    all.at(-1)!.push(command);
+    bytes += size;
+  }
+  return all;
+}

@@ -1,0 +1,234 @@
+import { ipv4Range } from '../../../../kube/ipv4-range.ts';
+import { macOf, peerAddressOf, sourcesOf, uplinkOf } from '../model/address-plan.ts';
+import type { Endpoint, Platform, Subnet, Vpc } from '../model/vpc.ts';
+import { CHASSIS, EXTERNAL, groupOf, peerPort, portOf, routerOf, subnetNames, uplinkPorts, WIRE } from './names.ts';
+
+/** One command of `ovn-nbctl`: many of them make one transaction. */
+export type Command = readonly string[];
+
+/** Rows by what they are called, as far as removal needs them. */
+export interface Rows {
+  routers: ReadonlySet<string>;
+  switches: ReadonlySet<string>;
+  switchPorts: ReadonlySet<string>;
+  routerPorts: ReadonlySet<string>;
+  groups: ReadonlySet<string>;
+}
+
+/** Priorities of a router's policies, the first to match decides. */
+const POLICY = { endpoint: 31_000, own: 30_500, peer: 30_400, blocked: 30_000, link: 29_500, world: 29_000 } as const;
+const ACL = { endpoint: 2000, ownRouter: 1900, send: 1000, receive: 1000, rest: 900 } as const;
+
+/** The switch that all routers meet the machine in. */
+export function externalCommands(): Command[] {
+  return [
+    ['--may-exist', 'ls-add', EXTERNAL.switch],
+    ['--may-exist', 'lsp-add', EXTERNAL.switch, EXTERNAL.wire],
+    ['lsp-set-type', EXTERNAL.wire, 'localnet'],
+    ['lsp-set-addresses', EXTERNAL.wire, 'unknown'],
+    ['lsp-set-options', EXTERNAL.wire, `network_name=${EXTERNAL.network}`],
+  ];
+}
+
+/** Everything that makes a VPC; what is there already stays as it is. `groups` are those that are there. */
+export function vpcCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform, groups: ReadonlySet<string>): Command[] {
+  return [
+    ['--may-exist', 'lr-add', routerOf(vpc.name)],
+    ...uplinkCommands(vpc, platform),
+    ...vpc.subnets.flatMap((subnet) => subnetCommands(vpc, subnet)),
+    ...vpc.ports.flatMap((port) => portCommands(vpc, port)),
+    ...peers.flatMap((peer) => peerCommands(vpc, peer)),
+    ...routeCommands(vpc, peers, platform),
+    ...policyCommands(vpc, peers, platform),
+    [groups.has(groupOf(vpc.name)) ? 'pg-set-ports' : 'pg-add', groupOf(vpc.name), ...vpc.ports.map((port) => portOf(vpc.name, port))],
+    ...accessCommands(vpc, peers, platform),
+  ];
+}
+
+function uplinkCommands(vpc: Vpc, platform: Platform): Command[] {
+  const router = routerOf(vpc.name);
+  const ports = uplinkPorts(vpc.name);
+  const uplink = uplinkOf(platform, vpc.index);
+  return [
+    ['--may-exist', 'lrp-add', router, ports.router, macOf(vpc.name, uplink.router), `${uplink.router}/31`],
+    ['lrp-set-gateway-chassis', ports.router, CHASSIS],
+    ...toRouter(EXTERNAL.switch, ports.external, ports.router),
+    ['lr-nat-del', router],
+    ...ownRanges(vpc).map((cidr) => ['lr-nat-add', router, 'snat', uplink.router, cidr]),
+  ];
+}
+
+function subnetCommands(vpc: Vpc, subnet: Subnet): Command[] {
+  const names = subnetNames(vpc.name, subnet);
+  const mac = macOf(vpc.name, subnet.gateway);
+  const tagged =
+    subnet.vlan === undefined
+      ? []
+      : [
+          ['--may-exist', 'lsp-add', names.switch, names.toWire],
+          ['set', 'Logical_Switch_Port', names.toWire, `tag_request=${subnet.vlan}`],
+          ['lsp-set-type', names.toWire, 'localnet'],
+          ['lsp-set-addresses', names.toWire, 'unknown'],
+          ['lsp-set-options', names.toWire, `network_name=${WIRE}`],
+        ];
+  return [
+    ['--may-exist', 'ls-add', names.switch],
+    ['--may-exist', 'lrp-add', routerOf(vpc.name), names.gateway, mac, `${subnet.gateway}/${prefixOf(subnet.cidr)}`],
+    ...toRouter(names.switch, names.toRouter, names.gateway),
+    ...tagged,
+  ];
+}
+
+function portCommands(vpc: Vpc, port: Vpc['ports'][number]): Command[] {
+  const name = portOf(vpc.name, port);
+  const subnet = vpc.subnets.find((one) => one.name === port.subnet)!;
+  return [
+    ['--may-exist', 'lsp-add', subnetNames(vpc.name, subnet).switch, name],
+    ['lsp-set-addresses', name, `${port.mac} ${port.address}`],
+    ['lsp-set-port-security', name, `${port.mac} ${sourcesOf(vpc, port.address).join(' ')}`],
+  ];
+}
+
+function peerCommands(vpc: Vpc, peer: Vpc): Command[] {
+  const port = peerPort(vpc.name, peer.name);
+  const address = peerAddressOf(vpc.index);
+  return [
+    [
+      '--may-exist',
+      'lrp-add',
+      routerOf(vpc.name),
+      port,
+      macOf(vpc.name, address),
+      `${address}/32`,
+      `peer=${peerPort(peer.name, vpc.name)}`,
+    ],
+  ];
+}
+
+function routeCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Command[] {
+  const router = routerOf(vpc.name);
+  const { platform: machine } = uplinkOf(platform, vpc.index);
+  return [
+    ['--if-exists', 'lr-route-del', router],
+    ['lr-route-add', router, '0.0.0.0/0', machine, uplinkPorts(vpc.name).router],
+    ...vpc.routes.map(({ cidr, via }) => ['lr-route-add', router, cidr, via]),
+    ...peers.flatMap((peer) =>
+      peer.subnets.map(({ cidr }) => ['lr-route-add', router, cidr, peerAddressOf(peer.index), peerPort(vpc.name, peer.name)]),
+    ),
+  ];
+}
+
+/** What a router passes on. Without these a default route to a shared switch leads to everything that is on it. */
+function policyCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Command[] {
+  const router = routerOf(vpc.name);
+  const segments = `inport == {${vpc.subnets.map((subnet) => `"${subnetNames(vpc.name, subnet).gateway}"`).join(', ')}}`;
+  const own = setOf(ownRanges(vpc));
+  const subnets = setOf(vpc.subnets.map(({ cidr }) => cidr));
+  const policies: [priority: number, match: string, action: 'allow' | 'drop'][] = [
+    ...vpc.endpoints.map((endpoint): [number, string, 'allow'] => [POLICY.endpoint, `${segments} && ${endpointMatch(endpoint)}`, 'allow']),
+    [POLICY.own, `${segments} && ip4.src == ${own} && ip4.dst == ${own}`, 'allow'],
+    ...peers.flatMap((peer): [number, string, 'allow' | 'drop'][] => {
+      const theirs = setOf(peer.subnets.map(({ cidr }) => cidr));
+      const link = `inport == "${peerPort(vpc.name, peer.name)}"`;
+      return [
+        [POLICY.peer, `${segments} && ip4.src == ${subnets} && ip4.dst == ${theirs}`, 'allow'],
+        [POLICY.peer, `${link} && ip4.src == ${theirs} && ip4.dst == ${subnets}`, 'allow'],
+        [POLICY.link, `${link} && ip4`, 'drop'],
+      ];
+    }),
+    [POLICY.blocked, `${segments} && ip4.dst == ${setOf(platform.blocked)}`, 'drop'],
+    ...(vpc.egress ? [] : [[POLICY.world, `${segments} && ip4`, 'drop'] satisfies [number, string, 'drop']]),
+  ];
+  return [
+    ['lr-policy-del', router],
+    ...policies.map(([priority, match, action]) => ['lr-policy-add', router, String(priority), match, action]),
+  ];
+}
+
+/** What workers send and receive: policies of the router see neither its own addresses nor which connection a packet belongs to. */
+function accessCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Command[] {
+  const group = groupOf(vpc.name);
+  const { router } = uplinkOf(platform, vpc.index);
+  const friends = setOf([
+    ...ownRanges(vpc),
+    ...vpc.subnets.map(({ gateway }) => gateway),
+    ...peers.flatMap((peer) => peer.subnets.map(({ cidr }) => cidr)),
+  ]);
+  const rules: [direction: 'from-lport' | 'to-lport', priority: number, match: string, action: string][] = [
+    ['from-lport', ACL.ownRouter, `inport == @${group} && ip4.dst == ${router}`, 'drop'],
+    ['from-lport', ACL.send, `inport == @${group} && ip4`, 'allow-related'],
+    ['from-lport', ACL.rest, `inport == @${group} && ip6`, 'drop'],
+    ['to-lport', ACL.receive, `outport == @${group} && ip4.src == ${friends}`, 'allow-related'],
+    ['to-lport', ACL.rest, `outport == @${group} && ip`, 'drop'],
+  ];
+  return [
+    ['acl-del', group],
+    ...rules.map(([direction, priority, match, action]) => ['acl-add', group, direction, String(priority), match, action]),
+  ];
+}
+
+/** Takes away rows that none of these VPCs has. */
+export function removalCommands(rows: Rows, wanted: Rows): Command[] {
+  const gone = (kind: keyof Rows): string[] => [...rows[kind]].filter((name) => !wanted[kind].has(name));
+  return [
+    ...gone('groups').map((name) => ['pg-del', name]),
+    ...gone('switchPorts').map((name) => ['--if-exists', 'lsp-del', name]),
+    ...gone('routerPorts').map((name) => ['--if-exists', 'lrp-del', name]),
+    ...gone('routers').map((name) => ['--if-exists', 'lr-del', name]),
+    ...gone('switches').map((name) => ['--if-exists', 'ls-del', name]),
+  ];
+}
+
+/** The rows that VPCs have. */
+export function rowsOf(vpcs: readonly { vpc: Vpc; peers: readonly Vpc[] }[]): Rows {
+  const names = vpcs.map(({ vpc, peers }) => ({
+    router: routerOf(vpc.name),
+    uplink: uplinkPorts(vpc.name),
+    subnets: vpc.subnets.map((subnet) => ({ ...subnetNames(vpc.name, subnet), tagged: subnet.vlan !== undefined })),
+    ports: vpc.ports.map((port) => portOf(vpc.name, port)),
+    peers: peers.map((peer) => peerPort(vpc.name, peer.name)),
+    group: groupOf(vpc.name),
+  }));
+  return {
+    routers: new Set(names.map(({ router }) => router)),
+    switches: new Set([EXTERNAL.switch, ...names.flatMap(({ subnets }) => subnets.map((subnet) => subnet.switch))]),
+    switchPorts: new Set([
+      EXTERNAL.wire,
+      ...names.flatMap(({ uplink, subnets, ports }) => [
+        uplink.external,
+        ...ports,
+        ...subnets.flatMap(({ toRouter: port, toWire, tagged }) => (tagged ? [port, toWire] : [port])),
+      ]),
+    ]),
+    routerPorts: new Set(
+      names.flatMap(({ uplink, subnets, peers }) => [uplink.router, ...subnets.map(({ gateway }) => gateway), ...peers]),
+    ),
+    groups: new Set(names.map(({ group }) => group)),
+  };
+}
+
+function toRouter(switchName: string, port: string, routerPort: string): Command[] {
+  return [
+    ['--may-exist', 'lsp-add', switchName, port],
+    ['lsp-set-type', port, 'router'],
+    ['lsp-set-addresses', port, 'router'],
+    ['lsp-set-options', port, `router-port=${routerPort}`],
+  ];
+}
+
+function ownRanges(vpc: Vpc): string[] {
+  return [...vpc.subnets.map(({ cidr }) => cidr), ...vpc.routes.map(({ cidr }) => cidr)];
+}
+
+function endpointMatch({ address, protocol, port }: Endpoint): string {
+  return `ip4.dst == ${address} && ${protocol}.dst == ${port}`;
+}
+
+function setOf(elements: readonly string[]): string {
+  return `{${elements.join(', ')}}`;
+}
+
+function prefixOf(cidr: string): number {
+  const { first, last } = ipv4Range(cidr);
+  return 32 - Math.log2(last - first + 1);
+}

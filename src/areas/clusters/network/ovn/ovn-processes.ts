@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sleep } from '../../../../lib/abort.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+import { runCommand } from '../../../../lib/run-command.ts';
+
+/** The longest path of a socket that the kernel takes, with room for the longest name in the folder. */
+const MAX_FOLDER = 108 - '/ovn-controller.1234567.ctl'.length;
+
+const SCHEMAS = {
+  nb: '/usr/share/ovn/ovn-nb.ovsschema',
+  sb: '/usr/share/ovn/ovn-sb.ovsschema',
+  switch: '/usr/share/openvswitch/vswitch.ovsschema',
+} as const;
+
+/** In the order of their start. `ovs-vswitchd` lives in the namespace of the switch, the others do not care. */
+const PROCESSES = ['ovsdb-server', 'ovn-northd', 'ovs-vswitchd', 'ovn-controller'] as const;
+export type OvnProcess = (typeof PROCESSES)[number];
+
+const END_MS = 5000;
+const LOOK_MS = 20;
+
+/**
+ * The programs of OVN, for one instance: one database server with all three databases, and those that turn rows into packets. They are detached and outlive
+ * us; a file with the process id is what finds them again.
+ */
+export class OvnProcesses {
+  readonly #folder: string;
+  readonly #clock: Clock;
+
+  constructor(folder: string, clock: Clock) {
+    if (Buffer.byteLength(folder) > MAX_FOLDER) {
+      throw new Error(
+        `Cannot keep OVN's sockets in "${folder}": the path is longer than ${MAX_FOLDER} bytes; use a shorter data directory`,
+      );
+    }
+    this.#folder = folder;
+    this.#clock = clock;
+  }
+
+  get socket(): string {
+    return `unix:${join(this.#folder, 'db.sock')}`;
+  }
+
+  /** Starts what does not run, with the switch in this namespace. The controller comes last: it reads its settings when it starts. */
+  async start(namespace: string, configure: () => Promise<void>): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    for (const [name, schema] of Object.entries(SCHEMAS)) {
+      const file = join(this.#folder, `${name}.db`);
+      if (!existsSync(file)) await runCommand('ovsdb-tool', ['create', file, schema]);
+    }
+    // A switch that is left in a namespace that was deleted moves nobody's packets any more.
+    if ((await this.#namespaceOf('ovs-vswitchd')) !== (await stat(namespace)).ino) await this.#stopOne('ovs-vswitchd');
+    for (const name of PROCESSES) {
+      if (name === 'ovn-controller') await configure();
+      if ((await this.#pid(name)) === undefined) await this.#launch(name, namespace);
+    }
+  }
+
+  /** Whether all of them run, the switch in this namespace. */
+  async running(namespace: string): Promise<boolean> {
+    const pids = await Promise.all(PROCESSES.map((name) => this.#pid(name)));
+    return pids.every((pid) => pid !== undefined) && (await this.#namespaceOf('ovs-vswitchd')) === (await stat(namespace)).ino;
+  }
+
+  async stop(): Promise<void> {
+    for (const name of PROCESSES.toReversed()) await this.#stopOne(name);
+  }
+
+  /** `ovn-nbctl`, `ovn-sbctl`, `ovs-vsctl` and `ovn-trace`, told where the databases are. */
+  run(tool: string, args: readonly string[]): Promise<string> {
+    return runCommand(tool, [`--db=${this.socket}`, ...args], { env: this.#environment() });
+  }
+
+  async #stopOne(name: OvnProcess): Promise<void> {
+    const pid = await this.#pid(name);
+    if (pid === undefined) return;
+    process.kill(pid, 'SIGTERM');
+    const deadline = this.#clock.monotonic() + END_MS;
+    while ((await this.#pid(name)) === pid) {
+      if (this.#clock.monotonic() > deadline) process.kill(pid, 'SIGKILL');
+      await sleep(this.#clock, LOOK_MS);
+    }
+  }
+
+  async #namespaceOf(name: OvnProcess): Promise<number | undefined> {
+    const pid = await this.#pid(name);
+    return pid === undefined ? undefined : (await stat(`/proc/${pid}/ns/net`)).ino;
+  }
+
+  #environment(): Record<string, string> {
+    const folders = ['RUNDIR', 'LOGDIR', 'DBDIR'].flatMap((name) => [`OVS_${name}`, `OVN_${name}`]);
+    return Object.fromEntries(folders.map((name) => [name, this.#folder]));
+  }
+
+  async #launch(name: OvnProcess, namespace: string): Promise<void> {
+    const file = (suffix: string): string => join(this.#folder, `${name}.${suffix}`);
+    const common = [
+      '--detach',
+      '--no-chdir',
+      `--pidfile=${file('pid')}`,
+      '--overwrite-pidfile',
+      `--log-file=${file('log')}`,
+      '-vconsole:off',
+      '-vsyslog:off',
+    ];
+    const args: Record<OvnProcess, string[]> = {
+      'ovsdb-server': [`--remote=p${this.socket}`, ...Object.keys(SCHEMAS).map((db) => join(this.#folder, `${db}.db`))],
+      'ovn-northd': [`--ovnnb-db=${this.socket}`, `--ovnsb-db=${this.socket}`],
+      'ovs-vswitchd': ['--disable-system', this.socket],
+      'ovn-controller': [this.socket],
+    };
+    await runCommand('nsenter', [`--net=${namespace}`, name, ...common, ...args[name]], { env: this.#environment() });
+  }
+
+  /** The id of a process that runs and is ours: ids are used again. */
+  async #pid(name: OvnProcess): Promise<number | undefined> {
+    try {
+      const pid = Number(await readFile(join(this.#folder, `${name}.pid`), 'utf8'));
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+      return command.includes(name) && command.includes(this.#folder) ? pid : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { ipv4Range } from '../../../../kube/ipv4-range.ts';
+import { uplinkOf } from '../model/address-plan.ts';
+import type { NetworkPlan, Port, Vpc } from '../model/vpc.ts';
+import { BRIDGES, CHASSIS, EXTERNAL, portOf, UPLINK, WIRE } from './names.ts';
+
+export interface SwitchSettings {
+  /** Where the databases are. */
+  socket: string;
+  /** The address that tunnels to other machines begin at. */
+  encapsulation: string;
+  /** The link to the wire for tagged segments, in the switch's namespace; absent: there is none. */
+  wire?: string;
+}
+
+/** Arguments of `ovs-vsctl` that make the bridges and tell the controller where it is. */
+export function switchCommands({ socket, encapsulation, wire }: SwitchSettings): string[] {
+  const mappings = [`${EXTERNAL.network}:${BRIDGES.platform}`, ...(wire === undefined ? [] : [`${WIRE}:${BRIDGES.wire}`])];
+  const settings = {
+    'system-id': CHASSIS,
+    'ovn-remote': socket,
+    'ovn-encap-type': 'geneve',
+    'ovn-encap-ip': encapsulation,
+    'ovn-bridge': BRIDGES.workers,
+    'ovn-bridge-datapath-type': 'netdev',
+    'ovn-bridge-mappings': mappings.join(','),
+    'ovn-monitor-all': 'true',
+  };
+  const bridges = [BRIDGES.workers, BRIDGES.platform, ...(wire === undefined ? [] : [BRIDGES.wire])];
+  return [
+    ...['set', 'Open_vSwitch', '.', ...Object.entries(settings).map(([name, value]) => `external-ids:${name}="${value}"`)],
+    ...bridges.flatMap((bridge) => ['--', '--may-exist', 'add-br', bridge, '--', 'set', 'Bridge', bridge, 'datapath_type=netdev']),
+    ...['--', 'set', 'Bridge', BRIDGES.workers, 'fail-mode=secure'],
+    ...['--', '--may-exist', 'add-port', BRIDGES.platform, UPLINK],
+    ...(wire === undefined ? [] : ['--', '--may-exist', 'add-port', BRIDGES.wire, wire]),
+  ];
+}
+
+/** Input of `ip -batch` on the machine: its addresses on the way to the routers. `present` are those it has. */
+export function machineAddresses({ platform, vpcs }: NetworkPlan, link: string, present: ReadonlySet<string>): string[] {
+  const uplinks = vpcs.map(({ index }) => uplinkOf(platform, index));
+  const wanted = new Set(uplinks.map(({ platform: address }) => address));
+  return [
+    ...[...present].filter((address) => !wanted.has(address)).map((address) => `address delete ${address}/32 dev ${link}`),
+    ...uplinks
+      .filter(({ platform: address }) => !present.has(address))
+      .flatMap(({ platform: address, router }) => [
+        `address replace ${address}/32 dev ${link}`,
+        `route replace ${router}/32 dev ${link} src ${address}`,
+      ]),
+  ];
+}
+
+/** Input of `ip -batch` in the switch's namespace that makes a worker's link. */
+export function linkCommands(vpc: Vpc, port: Port, present: ReadonlySet<string>): string[] {
+  const link = portOf(vpc.name, port);
+  if (present.has(link)) return [];
+  const { attachment } = port;
+  const create =
+    attachment.kind === 'Tap'
+      ? `tuntap add dev ${link} mode tap${attachment.owner === undefined ? '' : ` user ${attachment.owner}`}`
+      : `link add ${link} type veth peer name eth0 address ${port.mac} netns ${attachment.path}`;
+  return [create, `link set ${link} up`];
+}
+
+/** Inside a worker that is a namespace. */
+export function workerCommands(vpc: Vpc, port: Port): string[] {
+  const { cidr, gateway } = vpc.subnets.find(({ name }) => name === port.subnet)!;
+  const { first, last } = ipv4Range(cidr);
+  return [
+    'link set lo up',
+    `address replace ${port.address}/${32 - Math.log2(last - first + 1)} dev eth0`,
+    'link set eth0 up',
+    `route replace default via ${gateway} dev eth0`,
+  ];
+}
+
+/** Arguments of `ovs-vsctl` that plug in what should be there and unplug what should not. */
+export function plugCommands(wanted: ReadonlySet<string>, present: ReadonlySet<string>): string[] {
+  const commands = [
+    ...[...present].filter((link) => !wanted.has(link)).map((link) => ['--if-exists', 'del-port', BRIDGES.workers, link]),
+    ...[...wanted]
+      .filter((link) => !present.has(link))
+      .map((link) => ['--may-exist', 'add-port', BRIDGES.workers, link, '--', 'set', 'Interface', link, `external_ids:iface-id=${link}`]),
+  ];
+  return commands.flatMap((command) => ['--', ...command]).slice(1);
+}

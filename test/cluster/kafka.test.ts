@@ -98,7 +98,7 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
     };
     await world.client
       .resource<KubeObject>(Secret, 'tenantry-system')
-      .create({ metadata: { name: 'plugin-platform' }, stringData } as never);
+      .create({ metadata: { name: 'plugin-platform' }, stringData });
     await Promise.all([world.install('school', 'other', { version: '1.0.0' }), world.install('rival', 'hello', { version: '1.0.0' })]);
     await Promise.all([ready('school', 'hello'), ready('school', 'other'), ready('rival', 'hello')]);
     expect((await broker.topics()).sort()).toEqual([

@@ -28,6 +28,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     ...parts,
     settings: parts.database.settings,
     broker: () => parts.broker.current(),
+    brokerSettings: () => parts.broker.settings(),
     eventsOf: (installation) => eventsOf(installation, parts),
     wake: (key) => installations.queue.add(key),
   });

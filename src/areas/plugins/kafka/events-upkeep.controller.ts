@@ -7,6 +7,9 @@ import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import type { EventBroker } from './event-broker.ts';
 import { LagReports } from './lag/lag-reports.ts';
+import type { BrokerSettings } from './model/broker-settings.ts';
+import { refusalIn, type BrokerRefusal } from './refusals/denied-line.ts';
+import { LogTail } from './refusals/log-tail.ts';
 import { typesOf, type EventsOf, type PluginEvents } from './plugin-events.ts';
 import { clientPrefixOf, topicOf } from './model/event-names.ts';
 import type { LagQuestion } from './lag/partition-lag.ts';
@@ -23,6 +26,10 @@ export interface UpkeepParts {
   broker(): Promise<EventBroker | undefined>;
   /** What an installation has at the broker; undefined when that cannot be said at the moment. */
   eventsOf(installation: PluginInstallation): EventsOf | undefined;
+  /** The platform's settings as Kafka's. @throws BrokerSettingsError */
+  brokerSettings(): BrokerSettings | undefined;
+  /** Takes what the broker refused plugins, as far as it is told. */
+  report?(refusal: BrokerRefusal): void;
   /** Has the steps of an installation run. */
   wake(key: string): void;
 }
@@ -31,6 +38,7 @@ export interface UpkeepParts {
 export function eventsUpkeepController(environment: PluginsEnvironment, parts: UpkeepParts): Controller {
   const { clock, log } = environment;
   const reports = new LagReports(environment);
+  const tail = new LogTail();
   let nextLook = 0;
   const reconcile = async (): Promise<ReconcileResult | void> => {
     const remaining = nextLook - clock.monotonic();
@@ -41,13 +49,14 @@ export function eventsUpkeepController(environment: PluginsEnvironment, parts: U
       return undefined;
     }
     nextLook = clock.monotonic() + LOOK_EVERY_MS;
+    await tellRefusals(tail, parts, clock.now()).catch((error: unknown) => log.warn('cannot read what the broker refused', { error }));
     try {
       const broker = await parts.broker();
       if (broker) await look(broker, all, parts, reports, clock.now());
     } catch (error) {
       // The installations themselves say it as soon as one of them needs the broker.
       log.warn('cannot look after the events of plugins', { error });
-      await reports.tell([], []);
+      reports.silence();
     }
     return { afterMs: LOOK_EVERY_MS };
   };
@@ -60,6 +69,16 @@ async function look(broker: EventBroker, all: readonly EventsOf[], parts: Upkeep
   for (const { installation } of await parts.events.drifted(all, broker, now)) parts.wake(keyOf(installation));
   const questions = all.flatMap(questionOf);
   await reports.tell(all, questions.length === 0 ? [] : await broker.lags(questions));
+}
+
+/** A broker tells nobody whom it refused but its own log; where that can be read it is. */
+async function tellRefusals(tail: LogTail, { brokerSettings, report }: UpkeepParts, now: number): Promise<void> {
+  const path = brokerSettings()?.authorizerLog;
+  if (path === undefined || !report) return;
+  for (const line of await tail.read(path)) {
+    const refusal = refusalIn(line, now);
+    if (refusal) report(refusal);
+  }
 }
 
 /** Who is suspended is not expected to read. */

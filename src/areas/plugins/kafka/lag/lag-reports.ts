@@ -24,6 +24,11 @@ export class LagReports {
     this.#metrics = new LagMetrics(environment.metrics);
   }
 
+  /** Nothing is known at the moment. Who was late may still be. */
+  silence(): void {
+    this.#metrics.tell([]);
+  }
+
   async tell(all: readonly EventsOf[], lags: readonly PartitionLag[]): Promise<void> {
     this.#metrics.tell(lags);
     const now = this.#environment.clock.now();

@@ -25,39 +25,43 @@ export interface GatewayServerOptions {
 /** HTTP/1.1 in, HTTP/1.1 out. Bodies are never held: they pass as they come, as fast as the slower side takes them. */
 export class GatewayServer {
   readonly #options: GatewayServerOptions;
-  readonly #server: Server;
+  readonly #servers: Server[] = [];
   /** Connections that have switched to another protocol: no server of Node counts them. */
   readonly #switched = new Set<Duplex>();
 
   constructor(options: GatewayServerOptions) {
     this.#options = options;
-    // A body may take as long as it takes; heads may not.
-    this.#server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 65_000 });
-    this.#server.on('request', (request, response) => void this.#serve(request, response));
-    this.#server.on('upgrade', (request, socket, head) => void this.#switch(request, socket, head));
-    this.#server.on('clientError', (error, socket) => void (socket.writable ? socket.end(BAD_REQUEST) : socket.destroy(error)));
   }
 
+  /** One more address where it answers. @returns the port */
   listen(host: string | undefined, port: number): Promise<number> {
+    // A body may take as long as it takes; heads may not.
+    const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 65_000 });
+    server.on('request', (request, response) => void this.#serve(request, response));
+    server.on('upgrade', (request, socket, head) => void this.#switch(request, socket, head));
+    server.on('clientError', (error, socket) => void (socket.writable ? socket.end(BAD_REQUEST) : socket.destroy(error)));
     return new Promise((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, () => resolve((this.#server.address() as AddressInfo).port));
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        this.#servers.push(server);
+        resolve((server.address() as AddressInfo).port);
+      });
     });
   }
 
   /** Takes no new requests, and lets those under way end for so long. */
   async stop(graceMs: number): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#server.closeIdleConnections();
+    const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+    for (const server of this.#servers) server.closeIdleConnections();
     const timer = this.#options.clock.setTimer(graceMs, () => this.#cut());
     timer.hold?.();
     for (const socket of this.#switched) socket.end();
-    await closed;
+    await Promise.all(closed);
     timer.cancel();
   }
 
   #cut(): void {
-    this.#server.closeAllConnections();
+    for (const server of this.#servers) server.closeAllConnections();
     for (const socket of this.#switched) socket.destroy();
   }
 

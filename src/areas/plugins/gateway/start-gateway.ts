@@ -19,13 +19,12 @@ export interface GatewayStart {
   metrics: MetricsRegistry;
   /** Which of the gateways this is: what it tells of itself has this name. */
   instance: string;
-  host: string | undefined;
-  port: number;
   random?: () => number;
 }
 
 export interface RunningGateway {
-  port: number;
+  /** One more address where it answers. @returns the port */
+  listen(host: string | undefined, port: number): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -63,9 +62,8 @@ export async function startGateway(options: GatewayStart): Promise<RunningGatewa
   try {
     await table.whenSynced();
     await report.start();
-    const port = await server.listen(options.host, options.port);
     return {
-      port,
+      listen: (host, port) => server.listen(host, port),
       async stop() {
         await server.stop(STOP_GRACE_MS);
         upstream.close();

@@ -23,6 +23,7 @@ export function pluginsRights(): KubeObject[] {
     { apiGroups: ['apps'], resources: ['deployments'], verbs: WRITE },
     { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: WRITE },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: WRITE },
+    { apiGroups: ['monitoring.coreos.com'], resources: ['prometheusrules'], verbs: ['get', 'create', 'update', 'patch'] },
     { apiGroups: ['external-secrets.io'], resources: ['secretstores', 'externalsecrets'], verbs: WRITE },
     { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   ];

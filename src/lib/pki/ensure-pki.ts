@@ -40,7 +40,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const AUTHORITY_LIFETIME_MS = 3650 * DAY_MS;
 const LEAF_LIFETIME_MS = 365 * DAY_MS;
 /** A leaf with less than this left is replaced, so that a server restarted now and then never shows an expired one. */
-const RENEWAL_WINDOW_MS = 90 * DAY_MS;
+export const RENEWAL_WINDOW_MS = 90 * DAY_MS;
 
 /** Makes what is missing, renews what is about to expire, reuses the rest. Cheap when there is nothing to make. */
 export async function ensurePki(directory: string, options: PkiOptions): Promise<Pki> {

@@ -2,7 +2,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../../../lib/clock.ts';
-import { client, ensureLeaf, ensurePki, type Pki } from '../../../../lib/pki/ensure-pki.ts';
+import { client, ensureLeaf, ensurePki, RENEWAL_WINDOW_MS, type Pki } from '../../../../lib/pki/ensure-pki.ts';
 import { KeyFiles, type CertificateFile } from '../../../../lib/pki/key-files.ts';
 import { readIfPresent, replaceFile } from '../../../../lib/pki/private-file.ts';
 import type { WantedControlPlane } from '../control-planes.ts';
@@ -44,6 +44,11 @@ export async function ensureClusterKeys(
   await removeEarlier(folder, accessRevision);
   const leaves = [pki.serving, pki.kubeletClient, pki.admin, pki.frontProxyClient, owner, pki.authority, pki.frontProxyAuthority];
   return { pki, owner, ownerGroup, expire: Math.min(...leaves.map(({ certificate }) => Date.parse(certificate.validTo))) };
+}
+
+/** When to look whether something has to be renewed. */
+export function renewalOf({ expire }: ClusterKeys): number {
+  return expire - RENEWAL_WINDOW_MS;
 }
 
 async function removeEarlier(folder: string, revision: number): Promise<void> {

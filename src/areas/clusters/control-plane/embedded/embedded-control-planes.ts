@@ -1,7 +1,5 @@
-import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { Backoff } from '../../../../lib/backoff.ts';
 import type { Clock, Timer } from '../../../../lib/clock.ts';
 import { errorText, type Log } from '../../../../lib/log.ts';
@@ -15,11 +13,12 @@ import {
 import { ensureAll, removeAll, sleepAll, type ControlPlaneResource } from '../resource-walk.ts';
 import { freePort, freeUser } from './allocation.ts';
 import { ClusterFolders, type ClusterRecord } from './cluster-folder.ts';
-import { addEncryptionKeys, ensureClusterKeys, type ClusterKeys } from './cluster-keys.ts';
+import { addEncryptionKeys, ensureClusterKeys, renewalOf, type ClusterKeys } from './cluster-keys.ts';
+import { backupsIn, writeBackup } from './backup-files.ts';
 import { askControl } from './control-socket.ts';
 import { endProcess } from './end-process.ts';
-import { launch } from './launch.ts';
 import { whyNoOwnUsers } from './other-users.ts';
+import { replaceObjects } from './replace-objects.ts';
 import { ServerProcess } from './server-process.ts';
 
 export interface EmbeddedOptions {
@@ -50,7 +49,6 @@ interface Held {
 const RESTART = { initialMs: 100, maxMs: 30_000, jitter: 0.2 };
 const RENEWAL_CHECK_MS = 24 * 3600 * 1000;
 const ANSWER_MS = 10_000;
-const RESTORE_MS = 600_000;
 const PORT_TRIES = 50;
 
 /** Control planes that are instances of our own engine, each a process of its own on this machine. */
@@ -98,41 +96,13 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     });
   }
 
-  async backups(id: string): Promise<Backup[]> {
-    const folder = this.#folders.backups(id);
-    const names = (await readdir(folder).catch(() => [])).filter((name) => !name.endsWith('.tmp')).sort();
-    return Promise.all(
-      names.map(async (name) => {
-        const { size, mtimeMs } = await stat(join(folder, name));
-        return { name, time: mtimeMs, bytes: size };
-      }),
-    );
+  backups(id: string): Promise<Backup[]> {
+    return backupsIn(this.#folders.backups(id));
   }
 
   backup(id: string, name: string): Promise<Backup> {
-    return this.#inTurn(id, async () => {
-      const folder = this.#folders.backups(id);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const path = join(folder, name);
-      try {
-        const archive = await askControl(this.#folders.data(id), 'GET', '/backup', ANSWER_MS);
-        await pipeline(archive, createWriteStream(`${path}.tmp`, { mode: 0o600 }));
-        const file = await open(`${path}.tmp`, 'r');
-        await file.datasync();
-        await file.close();
-        await rename(`${path}.tmp`, path);
-      } catch (error) {
-        await rm(`${path}.tmp`, { force: true });
-        const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
-        const message = isFull ? 'the disk is full; free some space' : errorText(error);
-        throw new ControlPlaneError(isFull ? 'DiskFull' : 'NotAnswering', `Cannot write backup "${name}": ${message}`, {
-          afterMs: 10_000,
-          cause: error,
-        });
-      }
-      const { size, mtimeMs } = await stat(path);
-      return { name, time: mtimeMs, bytes: size };
-    });
+    const archive = () => askControl(this.#folders.data(id), 'GET', '/backup', ANSWER_MS);
+    return this.#inTurn(id, () => writeBackup(this.#folders.backups(id), name, archive));
   }
 
   async removeBackup(id: string, name: string): Promise<void> {
@@ -150,7 +120,12 @@ export class EmbeddedControlPlanes implements ControlPlanes {
       const resources = this.#resources(wanted, wanted.id, held);
       await sleepAll(resources);
       await ensureAll(resources.filter(({ keptAsleep }) => keptAsleep));
-      await this.#replaceObjects(wanted.id, held, source);
+      const { user } = held.record;
+      const files = { folder: this.#folders.data(wanted.id), logPath: this.#folders.log(wanted.id) };
+      await replaceObjects({ program: this.#options.program, user, ...files }, source, async (encryptionKeys) => {
+        await addEncryptionKeys(this.#folders.pki(wanted.id), encryptionKeys);
+        await this.#folders.shareKeys(wanted.id, user);
+      });
       await this.#write(wanted.id, held, { restored: token });
     });
   }
@@ -301,44 +276,14 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     };
   }
 
-  async #replaceObjects(id: string, held: Held, source: string): Promise<void> {
-    const launched = await launch({
-      program: this.#options.program,
-      args: ['--restore'],
-      folder: this.#folders.data(id),
-      logPath: this.#folders.log(id),
-      user: held.record.user,
-      stdin: 'pipe',
-    });
-    // An early end of the process shows in what it says, not here.
-    const piped = pipeline(createReadStream(source), launched.child.stdin!).catch(() => {});
-    try {
-      const restored = await launched.next(RESTORE_MS);
-      if (restored.type !== 'restored') {
-        throw new ControlPlaneError(
-          'StartFailed',
-          `Cannot restore: ${restored.type === 'failed' ? restored.message : 'unexpected answer'}`,
-        );
-      }
-      await addEncryptionKeys(this.#folders.pki(id), restored.encryptionKeys);
-      await this.#folders.shareKeys(id, held.record.user);
-      launched.go();
-      const done = await launched.next(RESTORE_MS);
-      if (done.type !== 'ready') throw new ControlPlaneError('StartFailed', 'Cannot restore: the process ended before it was done');
-    } finally {
-      launched.release();
-      await endProcess(launched.identity);
-      await piped;
-    }
-  }
-
   /** Certificates end whether or not anything happens, and no watch tells when. */
   #renewAll(): void {
-    this.#renewal = this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
+    const { clock } = this.#options;
+    this.#renewal = clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
     for (const [id, wanted] of this.#wanted) {
       const held = this.#held.get(id);
-      if (!held?.server.isLive) continue;
-      const before = held.keys?.expire;
+      if (!held?.server.isLive || held.keys === undefined || clock.now() < renewalOf(held.keys)) continue;
+      const before = held.keys.expire;
       this.#inTurn(id, () => this.#ensureKeys(wanted, held)).then(
         () => held.keys?.expire !== before && this.#tell(id),
         (error: unknown) => this.#options.log.error('cannot renew the certificates of a tenant cluster', { cluster: wanted.name, error }),
@@ -355,7 +300,7 @@ export class EmbeddedControlPlanes implements ControlPlanes {
       this.#sharedUser ??= whyNoOwnUsers([this.#options.program, process.execPath]);
       const sharedUser = await this.#sharedUser;
       const records = [...(await this.#folders.records()).values()];
-      const user = sharedUser === undefined ? freeUser(records) : undefined;
+      const user = sharedUser === undefined ? freeUser(this.#folders.root, records) : undefined;
       const { namespace, name } = wanted;
       const record = { namespace, name, port: await this.#newPort(new Set()), user, sharedUser };
       await this.#folders.write(wanted.id, record);
@@ -378,7 +323,7 @@ export class EmbeddedControlPlanes implements ControlPlanes {
   }
 
   async #newPort(refused: ReadonlySet<number>): Promise<number> {
-    const port = freePort((await this.#folders.records()).values(), refused);
+    const port = freePort(this.#folders.root, (await this.#folders.records()).values(), refused);
     if (port === undefined) throw new ControlPlaneError('PortTaken', 'there is no port left for another cluster; delete one');
     return port;
   }

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import type { KubeObject } from '../../../kube/object.ts';
+import { BUILT_IN_ADD_ONS, ownersBinding } from './built-in-add-ons.ts';
+import { configMapAddOn } from './config-map-add-on.ts';
+import { installAddOns } from './install-add-ons.ts';
+
+function aCluster(refuse: (object: KubeObject) => boolean = () => false) {
+  const applied: string[] = [];
+  return {
+    applied,
+    namespaces: () => Promise.resolve(['default', 'kube-system', 'team']),
+    apply(object: KubeObject) {
+      if (refuse(object)) return Promise.reject(new Error('a webhook refuses it'));
+      applied.push(
+        `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name} ${object.metadata.labels!['tenantry.dev/add-on']}`,
+      );
+      return Promise.resolve();
+    },
+  };
+}
+
+it('installAddOns puts what is for every namespace into all but those of the system, with the label of its add-on', async () => {
+  const cluster = aCluster();
+  const limits = BUILT_IN_ADD_ONS.filter(({ name }) => name === 'limits');
+  expect(await installAddOns([ownersBinding('kubeadm:cluster-admins'), ...limits], cluster)).toEqual([]);
+  expect(cluster.applied).toEqual([
+    'ClusterRoleBinding /kubeadm:cluster-admins rbac',
+    'LimitRange default/tenantry-limits limits',
+    'LimitRange team/tenantry-limits limits',
+  ]);
+});
+
+it('installAddOns tells which add-on is refused, and installs the others', async () => {
+  const cluster = aCluster(({ kind }) => kind === 'LimitRange');
+  const problems = await installAddOns([...BUILT_IN_ADD_ONS], cluster);
+  expect(problems).toEqual([{ addOn: 'limits', message: 'a webhook refuses it' }]);
+  expect(cluster.applied).toHaveLength(2);
+});
+
+it('configMapAddOn reads every manifest of every key, in the order of the keys', () => {
+  const text = (name: string) => `apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${name}\n`;
+  const { objects } = configMapAddOn('audit', { 'b.yaml': text('last'), 'a.yaml': `${text('first')}---\n${text('second')}---\n` });
+  expect(objects.map(({ metadata }) => metadata.name)).toEqual(['first', 'second', 'last']);
+});
+
+it.each([
+  ['text that is no YAML', 'a: [', /"a.yaml" is no YAML/],
+  ['something that is no manifest', 'a: 1', /without apiVersion, kind and metadata.name/],
+])('configMapAddOn says what is wrong with %s', (_name, text, expected) => {
+  expect(() => configMapAddOn('audit', { 'a.yaml': text })).toThrow(expected);
+});

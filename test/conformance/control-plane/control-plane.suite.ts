@@ -1,0 +1,312 @@
+import { randomUUID, X509Certificate } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type {
+  CertificatePair,
+  ControlPlanes,
+  RunningControlPlane,
+  WantedControlPlane,
+} from '../../../src/areas/clusters/control-plane/control-planes.ts';
+import { FakeClock } from '../../../src/lib/clock-fake.ts';
+import { connectTarget, type ApiTarget } from '../../support/api-target.ts';
+
+/** What a provider must give for the suite. */
+export interface ControlPlaneWorld {
+  /** A provider on the folder, as the first start or any later one makes it. */
+  open(root: string, clock: FakeClock): ControlPlanes;
+  /** The processes of a control plane. */
+  processesOf(root: string, id: string): number[];
+  version: string;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+const LONG = { timeout: 120_000 };
+
+/** What every provider of control planes must do, whatever it makes them of. */
+export function controlPlaneConformance(name: string, world: ControlPlaneWorld): void {
+  describe(`control planes: ${name}`, () => {
+    let root: string;
+    let clock: FakeClock;
+    let planes: ControlPlanes;
+    const targets: ApiTarget[] = [];
+    const made: string[] = [];
+
+    beforeAll(() => {
+      root = mkdtempSync(join(tmpdir(), 'tenantry-planes-'));
+      clock = new FakeClock(new Date().toISOString());
+      planes = world.open(root, clock);
+    });
+    afterAll(async () => {
+      await Promise.all(targets.map((target) => target.close()));
+      await Promise.all(made.map((id) => planes.remove(id)));
+      await planes.close();
+      rmSync(root, { recursive: true, force: true });
+    });
+
+    const aCluster = (changes: Partial<WantedControlPlane> = {}): WantedControlPlane => {
+      const id = randomUUID();
+      made.push(id);
+      return { id, namespace: 'acme', name: `c-${id.slice(0, 8)}`, version: world.version, names: [], accessRevision: 0, ...changes };
+    };
+    const as = (running: RunningControlPlane, { certificatePem, keyPem }: CertificatePair, url = running.endpoint): ApiTarget => {
+      const certificate = { cert: certificatePem, key: keyPem };
+      const target = connectTarget({ name, url, kubeconfig: '', ca: running.authorityPem, certificate, close: () => Promise.resolve() });
+      targets.push(target);
+      return target;
+    };
+    const write = async (target: ApiTarget, configMap: string) => {
+      const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: configMap }, data: { at: configMap } };
+      expect((await target.request('POST', '/api/v1/namespaces/default/configmaps', body)).status).toBe(201);
+    };
+    const has = async (target: ApiTarget, configMap: string) =>
+      (await target.request('GET', `/api/v1/namespaces/default/configmaps/${configMap}`)).status === 200;
+    const bindOwners = async (running: RunningControlPlane) => {
+      const binding = {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'owners' },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+        subjects: [{ kind: 'Group', apiGroup: 'rbac.authorization.k8s.io', name: running.ownerGroup }],
+      };
+      const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+      const { status } = await as(running, running.platform).request('POST', path, binding);
+      if (status === 409) await as(running, running.platform).request('PUT', `${path}/owners`, binding);
+    };
+    const died = (id: string) =>
+      new Promise<void>((resolve) => {
+        const stop = planes.onChange((changed) => {
+          if (changed !== id) return;
+          stop();
+          resolve();
+        });
+      });
+
+    it('a control plane answers, and its owners have the rights that a binding gives them and no others', LONG, async () => {
+      const running = await planes.run(aCluster());
+      expect((await as(running, running.platform).request('GET', '/readyz')).status).toBe(200);
+      expect((await as(running, running.owner).request('GET', '/api/v1/secrets')).status).toBe(403);
+      await bindOwners(running);
+      expect((await as(running, running.owner).request('GET', '/api/v1/secrets')).status).toBe(200);
+    });
+
+    it('one that runs is left alone when it is asked for again', LONG, async () => {
+      const wanted = aCluster();
+      const first = await planes.run(wanted);
+      const processes = world.processesOf(root, wanted.id);
+      const again = await planes.run(wanted);
+      expect(again.endpoint).toBe(first.endpoint);
+      expect(world.processesOf(root, wanted.id)).toEqual(processes);
+    });
+
+    it('kill -9 of a process is told and repaired, and nothing is lost', LONG, async () => {
+      const wanted = aCluster();
+      const before = await planes.run(wanted);
+      await write(as(before, before.platform), 'kept');
+      const told = died(wanted.id);
+      for (const pid of world.processesOf(root, wanted.id)) process.kill(pid, 'SIGKILL');
+      await told;
+      await clock.advance(60_000);
+      const after = await planes.run(wanted);
+      expect(after.endpoint).toBe(before.endpoint);
+      expect(await has(as(after, after.platform), 'kept')).toBe(true);
+    });
+
+    it('control planes outlive whoever started them, and the next one finds them', LONG, async () => {
+      const wanted = aCluster();
+      const before = await planes.run(wanted);
+      const processes = world.processesOf(root, wanted.id);
+      await planes.close();
+      expect((await as(before, before.platform).request('GET', '/readyz')).status).toBe(200);
+      planes = world.open(root, clock);
+      const after = await planes.run(wanted);
+      expect(after.endpoint).toBe(before.endpoint);
+      expect(world.processesOf(root, wanted.id)).toEqual(processes);
+      const told = died(wanted.id);
+      for (const pid of processes) process.kill(pid, 'SIGKILL');
+      await told;
+    });
+
+    it('one that sleeps costs no process and keeps its data', LONG, async () => {
+      const wanted = aCluster();
+      const before = await planes.run(wanted);
+      await write(as(before, before.platform), 'kept');
+      const processes = world.processesOf(root, wanted.id);
+      await planes.sleep(wanted.id);
+      expect(processes.filter(isAlive)).toEqual([]);
+      const after = await planes.run(wanted);
+      expect(after.endpoint).toBe(before.endpoint);
+      expect(await has(as(after, after.platform), 'kept')).toBe(true);
+    });
+
+    it('a restore brings back the state of the backup, once, and old watches get 410', LONG, async () => {
+      const wanted = aCluster();
+      const before = await planes.run(wanted);
+      const target = as(before, before.platform);
+      await write(target, 'in-the-backup');
+      const { body } = await target.request('GET', '/api/v1/namespaces/default/configmaps');
+      expect((await planes.backup(wanted.id, 'monday')).bytes).toBeGreaterThan(0);
+      await write(target, 'too-late');
+      await planes.restore(wanted, { id: wanted.id, backup: 'monday' }, 'first');
+      const after = await planes.run(wanted);
+      const restored = as(after, after.platform);
+      expect([await has(restored, 'in-the-backup'), await has(restored, 'too-late')]).toEqual([true, false]);
+      const watch = await restored.watch(`/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=${body.metadata.resourceVersion}`);
+      const event = watch.status === 200 ? await watch.next(10_000) : { object: { code: watch.status } };
+      watch.stop();
+      expect(event.object.code).toBe(410);
+      await write(restored, 'afterwards');
+      await planes.restore(wanted, { id: wanted.id, backup: 'monday' }, 'first');
+      expect(await has(restored, 'afterwards')).toBe(true);
+    });
+
+    it('a backup becomes a new cluster with keys and an endpoint of its own, Secrets included', LONG, async () => {
+      const source = aCluster();
+      const original = await planes.run(source);
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'word' }, stringData: { word: 'mellon' } };
+      await as(original, original.platform).request('POST', '/api/v1/namespaces/default/secrets', secret);
+      await planes.backup(source.id, 'monday');
+      const wanted = aCluster();
+      await planes.restore(wanted, { id: source.id, backup: 'monday' }, 'first');
+      const copy = await planes.run(wanted);
+      expect(copy.endpoint).not.toBe(original.endpoint);
+      expect(copy.authorityPem).not.toBe(original.authorityPem);
+      const { body } = await as(copy, copy.platform).request('GET', '/api/v1/namespaces/default/secrets/word');
+      expect(Buffer.from(body.data.word, 'base64').toString()).toBe('mellon');
+      expect((await as(copy, original.platform).request('GET', '/api/v1/secrets')).status).toBe(401);
+    });
+
+    it('what is not there is not restored', LONG, async () => {
+      const wanted = aCluster();
+      await expect(planes.restore(wanted, { id: wanted.id, backup: 'none' }, 'first')).rejects.toMatchObject({ reason: 'NoBackup' });
+    });
+
+    it('backups are listed, and one can be removed', LONG, async () => {
+      const wanted = aCluster();
+      await planes.run(wanted);
+      await planes.backup(wanted.id, 'monday');
+      await planes.backup(wanted.id, 'tuesday');
+      await planes.removeBackup(wanted.id, 'monday');
+      expect((await planes.backups(wanted.id)).map((backup) => backup.name)).toEqual(['tuesday']);
+    });
+
+    it('credentials of an earlier edition have no rights', LONG, async () => {
+      const wanted = aCluster();
+      const before = await planes.run(wanted);
+      await bindOwners(before);
+      expect((await as(before, before.owner).request('GET', '/api/v1/secrets')).status).toBe(200);
+      const after = await planes.run({ ...wanted, accessRevision: 1 });
+      await bindOwners(after);
+      expect((await as(after, after.owner).request('GET', '/api/v1/secrets')).status).toBe(200);
+      expect((await as(after, before.owner).request('GET', '/api/v1/secrets')).status).toBe(403);
+    });
+
+    it('no credential of one is good for another', LONG, async () => {
+      const [a, b] = await Promise.all([planes.run(aCluster()), planes.run(aCluster())]);
+      await Promise.all([bindOwners(a), bindOwners(b)]);
+      for (const pair of [a.owner, a.platform]) {
+        expect((await as(b, pair).request('GET', '/api/v1/namespaces')).status).toBe(401);
+      }
+      const token = await serviceAccountToken(as(a, a.platform));
+      expect(await statusWithToken(a, token)).not.toBe(401);
+      expect(await statusWithToken(b, token)).toBe(401);
+      // Nor does one take the other's server for its own.
+      await expect(as(a, a.owner, b.endpoint).request('GET', '/readyz')).rejects.toThrow(/certificate|signature/i);
+    });
+
+    it('certificates are renewed long before they end, without a restart', LONG, async () => {
+      // A folder and a time of its own: what is renewed is not good yet for anybody who lives now.
+      const folder = mkdtempSync(join(tmpdir(), 'tenantry-planes-'));
+      const time = new FakeClock(new Date().toISOString());
+      const renewing = world.open(folder, time);
+      const wanted = aCluster();
+      try {
+        const before = await renewing.run(wanted);
+        const processes = world.processesOf(folder, wanted.id);
+        const shown = await servingCertificate(before.endpoint);
+        const told = new Promise<string>((resolve) => void renewing.onChange(resolve));
+        for (let day = 0; day < 300; day += 1) await time.advance(DAY_MS);
+        expect(await told).toBe(wanted.id);
+        const after = await renewing.run(wanted);
+        expect(after.authorityPem).toBe(before.authorityPem);
+        expect(after.certificatesExpire).toBeGreaterThan(before.certificatesExpire);
+        expect(serialOf(after.owner)).not.toBe(serialOf(before.owner));
+        expect((await servingCertificate(after.endpoint)).serialNumber).not.toBe(shown.serialNumber);
+        expect(world.processesOf(folder, wanted.id)).toEqual(processes);
+      } finally {
+        await renewing.remove(wanted.id);
+        await renewing.close();
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+
+    it('one that is deleted leaves nothing', LONG, async () => {
+      const before = everythingIn(root);
+      const wanted = aCluster();
+      await planes.run(wanted);
+      await planes.backup(wanted.id, 'monday');
+      const processes = world.processesOf(root, wanted.id);
+      await planes.remove(wanted.id);
+      expect(processes.filter(isAlive)).toEqual([]);
+      expect(everythingIn(root).filter((path) => !before.includes(path) && path.includes(wanted.id))).toEqual([]);
+    });
+
+    it('one that is deleted while it is made leaves nothing', LONG, async () => {
+      const wanted = aCluster();
+      const running = planes.run(wanted).catch(() => {});
+      await planes.remove(wanted.id);
+      await running;
+      expect(everythingIn(root).filter((path) => path.includes(wanted.id))).toEqual([]);
+    });
+  });
+}
+
+function serialOf({ certificatePem }: CertificatePair): string {
+  return new X509Certificate(certificatePem).serialNumber;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function everythingIn(root: string): string[] {
+  return readdirSync(root, { recursive: true }).map(String);
+}
+
+function servingCertificate(endpoint: string): Promise<X509Certificate> {
+  const { hostname, port } = new URL(endpoint);
+  return new Promise((resolve, reject) => {
+    const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerX509Certificate()!);
+      socket.destroy();
+    });
+    socket.once('error', reject);
+  });
+}
+
+async function serviceAccountToken(target: ApiTarget): Promise<string> {
+  const path = '/api/v1/namespaces/default/serviceaccounts';
+  await target.request('POST', path, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot' } });
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
+  return (await target.request('POST', `${path}/robot/token`, body)).body.status.token;
+}
+
+function statusWithToken({ endpoint, authorityPem }: RunningControlPlane, token: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const options = { ca: authorityPem, headers: { authorization: `Bearer ${token}` } };
+    const sent = httpsRequest(`${endpoint}/api/v1/namespaces`, options, (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    sent.once('error', reject);
+    sent.end();
+  });
+}

@@ -61,6 +61,15 @@ describe('a Run in process isolation', () => {
     expect(facts).toEqual({ CapPrm: none, CapEff: none, CapBnd: none, CapAmb: none, NoNewPrivs: '1', Seccomp: '2' });
   });
 
+  it('is in a cgroup of its own, and holds nothing open by which it was put there', async () => {
+    const { stdout } = await runs.run(
+      `for f in /proc/$$/fd/*; do readlink $f; done; grep -oE '/run-[0-9]+-[0-9]+$' /proc/self/cgroup | sort -u`,
+    );
+    const [cgroup, ...open] = stdout.trim().split('\n').toReversed();
+    expect(cgroup).toMatch(/^\/run-/);
+    expect(open.filter((file) => !/^(pipe:|\/dev\/null$)/.test(file))).toEqual([]);
+  });
+
   it('sees no files but the system and its own', async () => {
     const { stdout } = await runs.run(
       `ls -A ${runs.workspace}; ls -A / | tr '\\n' ' '; cat ${runs.workspace}/*/secret 2>&1; ls /root /home /proc/1/root/root 2>&1`,

@@ -38,8 +38,8 @@ export type OpenedLauncher =
   /** There would be sandboxes, but not with the limits that were asked for. */
   | { limitsUnavailable: string };
 
-/** Of the filter, in every process that becomes a sandbox. */
-const FILTER_DESCRIPTOR = 4;
+/** Of the first file that a sandbox is given: the filter, where there is one, then those by which it joins its cgroups. */
+const FIRST_DESCRIPTOR = 4;
 
 /**
  * Executions in a sandbox each: a user, files, processes, queues and a network of their own, inside the container that the server is in.
@@ -105,19 +105,19 @@ class ProcessLauncher implements Launcher {
     const number = this.#next++;
     const { folders, cgroups } = this.#means;
     const slotFolder = folders.make();
-    const filter = this.#openFilter();
     const cgroup = cgroups?.take();
+    const files = this.#openFiles(cgroup);
     try {
       const argv = sandboxCommand(
         this.#plan(number, slotFolder, cgroup, false),
         ['/bin/sh', '-c', ': > /tmp/x && test -d /proc/self'],
         false,
       );
-      return await tryOut(argv, this.#options.baseEnv, filter);
+      return await tryOut(argv, this.#options.baseEnv, files);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
-      for (const descriptor of filter) closeSync(descriptor);
+      for (const descriptor of files) closeSync(descriptor);
       folders.removeUnused(slotFolder);
       if (cgroup !== undefined) cgroups?.giveBack(cgroup);
     }
@@ -194,7 +194,7 @@ class ProcessLauncher implements Launcher {
     const cgroup = this.#means.cgroups?.take();
     const plan = this.#plan(number, slotFolder, cgroup, network);
     const argv = sandboxCommand(plan, program, gated);
-    const child = startChild(argv, { cwd: '/', env: this.#options.baseEnv, listens: true, files: this.#openFilter() });
+    const child = startChild(argv, { cwd: '/', env: this.#options.baseEnv, listens: true, files: this.#openFiles(cgroup) });
     const user = plan.user.kind === 'own' ? { uid: plan.user.uid, gid: plan.user.uid } : undefined;
     return { child, slotFolder, cgroup, user, network };
   }
@@ -237,6 +237,7 @@ class ProcessLauncher implements Launcher {
   #plan(number: number, slotFolder: string, cgroup: RunCgroup | undefined, network: boolean): SandboxPlan {
     const { tools, system } = this.#means;
     const { users, bwrap } = tools;
+    const firstOfCgroup = FIRST_DESCRIPTOR + (this.#filter === undefined ? 0 : 1);
     return {
       bwrap,
       user: users ? { kind: 'own', setpriv: users.setpriv, uid: users.first + (number % users.count) } : { kind: 'namespace' },
@@ -246,14 +247,15 @@ class ProcessLauncher implements Launcher {
       workspace: this.#options.workspace,
       temporaryBytes: this.#options.temporaryBytes,
       processes: this.#options.limits.processes,
-      filterDescriptor: this.#filter === undefined ? undefined : FILTER_DESCRIPTOR,
-      cgroupFiles: cgroup?.files ?? [],
+      filterDescriptor: this.#filter === undefined ? undefined : FIRST_DESCRIPTOR,
+      cgroupDescriptors: (cgroup?.files ?? []).map((_, index) => firstOfCgroup + index),
     };
   }
 
-  /** Opened for each: who reads it reads on from where the one before stopped. */
-  #openFilter(): number[] {
-    return this.#filter === undefined ? [] : [openSync(this.#filter, 'r')];
+  /** Opened for each: who reads the filter reads on from where the one before stopped. */
+  #openFiles(cgroup: RunCgroup | undefined): number[] {
+    const filter = this.#filter === undefined ? [] : [openSync(this.#filter, 'r')];
+    return [...filter, ...(cgroup?.files ?? []).map((file) => openSync(file, 'w'))];
   }
 }
 

@@ -25,7 +25,7 @@ export interface RunCgroups {
 
 export interface RunCgroup {
   name: string;
-  /** A process that writes its number to them is in it. */
+  /** A process that writes its number to them is in it; so is one that writes 0. */
   files: string[];
   /** Whether the kernel has killed a process in it, since it was taken, because there was not enough memory. */
   ranOutOfMemory(): boolean;

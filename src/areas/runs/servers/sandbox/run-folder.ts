@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, rmSync, type Stats } from 'node:fs';
-import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
+import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, opendirSync, renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -16,15 +16,16 @@ export interface Owner {
   gid: number;
 }
 
-/** The folders that sandboxes show to their Runs. A Run's own folder is moved into one before it starts and back when all of it has ended. */
+/**
+ * The folders that sandboxes show to their Runs. A Run's own folder is moved into one before it starts and back when all of it has ended.
+ * What costs a system call is done at once: handing it to a thread, and several threads to one folder, costs many times as much.
+ */
 export class RunFolders {
   readonly #workspace: string;
   readonly #slots: string;
   readonly #changesOwner: boolean;
   /** Whom the folders belong to that are in slots now. */
   readonly #owners = new Map<string, Owner>();
-  /** The next slot: a disk that is busy with others' writes would hold the event loop. */
-  #next: string | undefined;
   #made = 0;
   /** What nobody waits for but our end. */
   readonly #background = new Set<Promise<void>>();
@@ -56,15 +57,8 @@ export class RunFolders {
 
   /** Never one that a Run had before: it may have found a way to keep it open. */
   make(): string {
-    const folder = this.#next ?? this.#newName();
-    if (this.#next === undefined) mkdirSync(folder, { mode: 0o755 });
-    this.#next = undefined;
-    this.#inBackground(async () => {
-      const next = this.#newName();
-      await mkdir(next, { mode: 0o755 });
-      if (this.#next === undefined) this.#next = next;
-      else this.removeUnused(next);
-    });
+    const folder = join(this.#slots, String(this.#made++));
+    mkdirSync(folder, { mode: 0o755 });
     return folder;
   }
 
@@ -82,30 +76,32 @@ export class RunFolders {
   /** @param user whom the Run's files belong to from now on; undefined: to whom they do already */
   async take(name: string, slotFolder: string, user: Owner | undefined): Promise<void> {
     const folder = join(this.#workspace, name);
-    const before = await lstat(folder);
+    const before = lstatSync(folder);
     if (!before.isDirectory()) throw new Error(`Cannot start in "${folder}": it is not a folder; prepare it again`);
     if (user !== undefined) {
       // Remembered there, in case that we are not the ones who give it back.
       const isOurs = before.uid === process.getuid?.() && before.gid === process.getgid?.();
-      if (!isOurs) await chown(slotFolder, before.uid, before.gid);
+      if (!isOurs) chownSync(slotFolder, before.uid, before.gid);
       await giveTo(folder, user, before);
     }
     this.#owners.set(slotFolder, before);
-    await rename(folder, join(slotFolder, name));
+    renameSync(folder, join(slotFolder, name));
   }
 
   /** When nothing of the Run is left that could change what we look at. */
   async giveBack(name: string, slotFolder: string): Promise<void> {
-    await this.#back(slotFolder, name, this.#owners.get(slotFolder) ?? (await lstat(slotFolder)));
+    await this.#back(slotFolder, name, this.#owners.get(slotFolder) ?? lstatSync(slotFolder));
     this.#owners.delete(slotFolder);
-    this.#inBackground(() => rmdir(slotFolder).catch(() => rm(slotFolder, { recursive: true, force: true })));
+    try {
+      rmdirSync(slotFolder);
+    } catch {
+      this.#inBackground(() => rm(slotFolder, { recursive: true, force: true }));
+    }
   }
 
-  /** Leaves no slot behind that is not used. */
+  /** When nothing is done any more in the background. */
   async close(): Promise<void> {
     while (this.#background.size > 0) await Promise.all(this.#background);
-    if (this.#next !== undefined) this.removeUnused(this.#next);
-    this.#next = undefined;
   }
 
   /** What fails here fails again where somebody waits, or is found by the next server. */
@@ -116,21 +112,20 @@ export class RunFolders {
     this.#background.add(done);
   }
 
-  #newName(): string {
-    return join(this.#slots, String(this.#made++));
-  }
-
   /** What is no folder any more is not given back: whoever reads in it would be led elsewhere. */
   async #back(slotFolder: string, name: string, owner: Owner): Promise<void> {
     const folder = join(slotFolder, name);
-    const info = await lstat(folder).catch(() => undefined);
+    const info = lstatSync(folder, { throwIfNoEntry: false });
     const place = join(this.#workspace, name);
     if (info?.isDirectory()) {
       if (this.#changesOwner) await giveTo(folder, owner, info);
       // One that was made anew meanwhile, for the next attempt, stays.
-      await rename(folder, place).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-      });
+      try {
+        renameSync(folder, place);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+      }
       return;
     }
     await rm(folder, { force: true });
@@ -141,14 +136,30 @@ export class RunFolders {
 
 /** A folder and what is in it; links themselves, never where they lead. */
 async function giveTo(folder: string, { uid, gid }: Owner, before: Stats): Promise<void> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  if (entries.length > FEW || entries.some((entry) => entry.isDirectory())) {
+  const files = fewFiles(folder);
+  if (files === undefined) {
     const run = promisify(execFile);
     await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, '--', folder]);
     // A folder that its owner cannot enter could not be removed.
     await run('chmod', ['-R', 'u+rwX', '--', folder]);
     return;
   }
-  await Promise.all([lchown(folder, uid, gid), ...entries.map(({ name }) => lchown(join(folder, name), uid, gid))]);
-  if ((before.mode & 0o7777) !== OWNED_MODE) await chmod(folder, OWNED_MODE);
+  for (const name of files) lchownSync(join(folder, name), uid, gid);
+  lchownSync(folder, uid, gid);
+  if ((before.mode & 0o7777) !== OWNED_MODE) chmodSync(folder, OWNED_MODE);
+}
+
+/** @returns undefined when there are many, or folders among them: however many there are, no more are looked at */
+function fewFiles(folder: string): string[] | undefined {
+  const entries = opendirSync(folder, { bufferSize: FEW + 1 });
+  try {
+    const names: string[] = [];
+    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+      if (entry.isDirectory() || names.length === FEW) return undefined;
+      names.push(entry.name);
+    }
+    return names;
+  } finally {
+    entries.closeSync();
+  }
 }

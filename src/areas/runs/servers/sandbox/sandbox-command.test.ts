@@ -15,7 +15,7 @@ const PLAN: SandboxPlan = {
   workspace: '/workspace',
   temporaryBytes: 1000,
   processes: 64,
-  cgroupFiles: [],
+  cgroupDescriptors: [],
 };
 
 const textOf = (changes: Partial<SandboxPlan> = {}, gated = false) =>
@@ -47,10 +47,11 @@ describe('sandboxCommand', () => {
     for (const part of absent) expect(text).not.toContain(part);
   });
 
-  it('joins its cgroup before it is anything', () => {
-    const argv = sandboxCommand({ ...PLAN, cgroupFiles: ['/cg/memory', '/cg/pids'] }, ['prog'], false);
-    expect(argv.slice(0, 2)).toEqual(['/bin/sh', '-c']);
-    expect(argv.slice(4, 8)).toEqual(['/cg/memory', '/cg/pids', '--', '/usr/bin/bwrap']);
+  it('joins its cgroups, and lets go of them, before it is anybody', () => {
+    const text = textOf({ cgroupDescriptors: [5, 6] });
+    const joined = text.indexOf('-c echo 0 >&5 || exit 1; exec 5>&-; echo 0 >&6 || exit 1; exec 6>&-; ulimit');
+    expect(joined).toBeGreaterThan(text.indexOf('/usr/bin/bwrap'));
+    expect(joined).toBeLessThan(text.indexOf('--reuid'));
   });
 
   it('becomes its user before it reads anything of the Run', () => {

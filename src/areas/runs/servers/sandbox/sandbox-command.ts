@@ -21,8 +21,8 @@ export interface SandboxPlan {
   processes: number;
   /** Where bubblewrap reads the filter of system calls; absent: none. */
   filterDescriptor?: number;
-  /** Joined before anything else. */
-  cgroupFiles: readonly string[];
+  /** Open for writing: the first process of the sandbox joins them, and closes them before anything of the Run begins. */
+  cgroupDescriptors: readonly number[];
 }
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
@@ -31,15 +31,15 @@ const APPARENT_USER = '65532';
 
 const TO_BECOME_A_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
 
-const JOIN = 'while [ "$1" != -- ]; do echo $$ > "$1" || exit 1; shift; done; shift; exec "$@"';
-
 /**
  * The first process of the sandbox. Its end, which follows that of the program, is the end of everything in its process namespace, and
  * bubblewrap sees it only then: that is why it is not bubblewrap's own. Its remarks on how the program ended are nobody's business.
  */
-function firstProcess(processes: number): string {
+function firstProcess({ processes, cgroupDescriptors }: SandboxPlan): string {
+  // The number 0 is whoever writes it.
+  const join = cgroupDescriptors.map((descriptor) => `echo 0 >&${descriptor} || exit 1; exec ${descriptor}>&-; `).join('');
   const limits = `ulimit -c 0; ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}`;
-  return `${limits}; exec 9>&2 2>/dev/null; "$@" 2>&9 9>&-; exit $?`;
+  return `${join}${limits}; exec 9>&2 2>/dev/null; "$@" 2>&9 9>&-; exit $?`;
 }
 
 /** Waits until the Run's folder is there; what it reads sets the environment. */
@@ -53,8 +53,7 @@ const GATE = 't=$(cat <&3); exec 3<&-; eval "$t"; unset t; exec "$@"';
  */
 export function sandboxCommand(plan: SandboxPlan, program: string[], gated: boolean): string[] {
   const inner = gated ? ['/bin/sh', '-c', GATE, 'run', ...program] : program;
-  const command = [...bubblewrap(plan), '/bin/sh', '-c', firstProcess(plan.processes), 'init', ...becomeUser(plan.user), ...inner];
-  return plan.cgroupFiles.length === 0 ? command : ['/bin/sh', '-c', JOIN, 'join', ...plan.cgroupFiles, '--', ...command];
+  return [...bubblewrap(plan), '/bin/sh', '-c', firstProcess(plan), 'init', ...becomeUser(plan.user), ...inner];
 }
 
 function bubblewrap(plan: SandboxPlan): string[] {

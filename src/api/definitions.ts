@@ -5,6 +5,7 @@ import { subnamespaceAnchorDefinition } from './hnc.x-k8s.io/v1alpha2/subnamespa
 import type { KindDefinition } from './kind-definition.ts';
 import { runDefinition } from './kruntimes.io/v1alpha1/run.ts';
 import { runtimeDefinition } from './kruntimes.io/v1alpha1/runtime.ts';
+import { crossTenantAttemptDefinition } from './plugins.tenantry.dev/v1alpha1/cross-tenant-attempt.ts';
 import { pluginInstallationDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { pluginPolicyDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-policy.ts';
 import { pluginVersionDefinition } from './plugins.tenantry.dev/v1alpha1/plugin-version.ts';
@@ -26,6 +27,7 @@ export const definitions: readonly KindDefinition[] = [
   pluginVersionDefinition,
   pluginInstallationDefinition,
   pluginPolicyDefinition,
+  crossTenantAttemptDefinition,
   tenantClusterDefinition,
   clusterPolicyDefinition,
 ];

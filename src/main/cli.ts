@@ -3,6 +3,7 @@ import { LOG_LEVELS } from '../lib/log.ts';
 import { completionScript, SHELLS } from './completion.ts';
 import { addClusterOptions } from './cluster-commands.ts';
 import { addKrtCommands, addRunCommand } from './krt-commands.ts';
+import { addAuditCommand } from './audit-command.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
 import { addPluginCommands } from './plugin-commands.ts';
@@ -125,6 +126,7 @@ Example:
   addTenantClusterCommands(program);
   addPluginCommands(program);
   addSecretCommands(program);
+  addAuditCommand(program);
   addControllerCommand(program);
   addAdmissionCommand(program);
   addImageCommands(program);

@@ -26,7 +26,9 @@ import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { ClustersOnDemand } from './clusters-on-demand.ts';
 import { PluginAdmission } from './plugin-admission.ts';
+import { PLUGIN_USERS } from './plugin-identities.ts';
 import { pluginsOnDemand } from './plugins-on-demand.ts';
+import { RefusedRequests } from './refused-requests.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
 import { TenancyOnDemand } from './tenancy-on-demand.ts';
 import { ensureAreas } from './areas.ts';
@@ -110,6 +112,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const tenancy = options.areas && new TenancyOnDemand(log, store.count('hnc.x-k8s.io/') > 0);
     const pluginAdmission = options.areas && new PluginAdmission(log);
     const clusters = options.areas && new ClustersOnDemand({ data, version: options.version, log });
+    const refusals = new RefusedRequests();
     const assembled = assembleServer({
       version: options.version,
       url: `https://${options.address}:${options.port}`,
@@ -122,6 +125,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       inProcess: (service) =>
         pluginAdmission?.reviewHandler(service) ?? clusters?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
+      ...(options.areas && PLUGIN_USERS),
+      onAudited: (record) => refusals.record(record),
     });
     const { server, foundation, aggregator, resourceMetrics, definitions } = assembled;
     closers.push(
@@ -158,7 +163,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
     pluginAdmission?.connect(clientAs);
-    const controllers = startBuiltInControllers(server, foundation, pki, options, node, { tenancy, clusters });
+    const controllers = startBuiltInControllers(server, foundation, pki, options, node, { tenancy, clusters, refusals });
     const nodeStarted = node?.start(url).catch((error: unknown) => log.error('cannot start the node', { error }));
     closers.push(
       () => pluginAdmission?.stop(),
@@ -240,7 +245,7 @@ function startBuiltInControllers(
   pki: Pki,
   { log, traces, data }: EngineOptions,
   node: NodeSupervisor | undefined,
-  { tenancy, clusters }: { tenancy?: TenancyOnDemand; clusters?: ClustersOnDemand },
+  { tenancy, clusters, refusals }: { tenancy?: TenancyOnDemand; clusters?: ClustersOnDemand; refusals: RefusedRequests },
 ) {
   const user = { name: 'system:kube-controller-manager', groups: ['system:masters', 'system:authenticated'] };
   const scheduler: OnDemand = {
@@ -263,7 +268,7 @@ function startBuiltInControllers(
       ? [
           runsOnDemand(clientAs, node?.mode, traces),
           tenancy.onDemand(clientAs, metrics),
-          pluginsOnDemand(clientAs, data, node),
+          pluginsOnDemand(clientAs, data, node, (told) => refusals.follow(told)),
           clusters.onDemand(clientAs),
         ]
       : [];

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { PLUGINS_USER } from '../areas/plugins/plugins-rights.ts';
+import type { FollowRefusals } from '../areas/plugins/audit/attempt-source.ts';
 import type { EmbeddedDatabase } from '../areas/plugins/database/platform-database.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
@@ -14,6 +15,7 @@ export function pluginsOnDemand(
   clientAs: (user: { name: string; groups: string[] }) => Client,
   data: string,
   node?: NodeSupervisor,
+  followRefusals?: FollowRefusals,
 ): OnDemand {
   return {
     resources: ['publishers', 'pluginversions', 'plugininstallations'].map((plural) => `plugins.tenantry.dev/${plural}`),
@@ -34,6 +36,7 @@ export function pluginsOnDemand(
           metrics,
           registry,
           embeddedDatabase: databaseOf(client, data, clock, log, node),
+          followRefusals,
           instance: hostname(),
         });
     },

@@ -4,6 +4,7 @@ import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import type { FollowRefusals } from './audit/attempt-source.ts';
 import type { EmbeddedDatabase } from './database/platform-database.ts';
 import type { ImageRegistry } from './verification/image-evidence.ts';
 
@@ -17,6 +18,8 @@ export interface PluginsStart {
   registry: ImageRegistry;
   /** A PostgreSQL of the platform's own, for when the settings name none. */
   embeddedDatabase?: EmbeddedDatabase;
+  /** The requests that the API server refuses, where it is one that tells us. */
+  followRefusals?: FollowRefusals;
   /** Which process this is, in Events. */
   instance: string;
 }

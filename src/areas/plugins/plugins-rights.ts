@@ -25,7 +25,7 @@ export function pluginsRights(): KubeObject[] {
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: WRITE },
     { apiGroups: ['monitoring.coreos.com'], resources: ['prometheusrules'], verbs: ['get', 'create', 'update', 'patch'] },
     { apiGroups: ['external-secrets.io'], resources: ['secretstores', 'externalsecrets'], verbs: WRITE },
-    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   ];
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME };
   const subjects = [{ kind: 'ServiceAccount', name: 'tenantry-plugins', namespace: 'tenantry-system' }];
@@ -43,6 +43,7 @@ export function pluginsRights(): KubeObject[] {
     forUsers('admin', WRITE),
     forUsers('edit', WRITE),
     forUsers('view', READ),
+    attemptsForUsers(),
   ];
 }
 
@@ -58,6 +59,13 @@ function tokenKeysForAll(): KubeObject {
     roleRef: { apiGroup, kind: 'ClusterRole', name },
     subjects,
   };
+}
+
+/** What the plugins of a tenant tried is no secret to its owners, and nothing that they can take back. */
+function attemptsForUsers(): KubeObject {
+  const labels = { 'rbac.authorization.k8s.io/aggregate-to-view': 'true' };
+  const rules = [{ apiGroups: ['plugins.tenantry.dev'], resources: ['crosstenantattempts'], verbs: READ }];
+  return { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata: { name: `${NAME}:attempts`, labels }, rules };
 }
 
 /** What the users of a tenant's root namespace may do by the roles that they have anyway. */

@@ -1,5 +1,6 @@
 import { EventRecorder } from '../../runtime/event-recorder.ts';
 import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import { startAudit } from './audit/start-audit.ts';
 import { publisherController } from './controllers/publisher/publisher.controller.ts';
 import { versionController } from './controllers/version/version.controller.ts';
 import { rotationController } from './database/rotation.controller.ts';
@@ -43,9 +44,11 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     followController(environment, parts),
   ];
   for (const controller of controllers) controller.start();
+  const audit = startAudit(environment, parts);
   return {
     async stop() {
       await Promise.all(controllers.map((controller) => controller.stop()));
+      await audit.stop();
       await events.flush();
       await informers.stop();
       await Promise.all([parts.database.stop(), parts.broker.close()]);

@@ -2,6 +2,7 @@ import { PLATFORM_NAMESPACE, PLATFORM_SETTINGS } from '../../../api/plugins.tena
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import { errorText } from '../../../lib/log.ts';
 import { PluginDatabases } from './plugin-databases.ts';
+import { ServerLog } from './server-log.ts';
 
 /** The entry of the platform's settings that says how to reach PostgreSQL. */
 export const DSN_KEY = 'postgres-dsn';
@@ -39,7 +40,7 @@ const HOW = `put postgresql://user:password@host:port/postgres into ${SETTING}`;
 export class PlatformDatabase {
   readonly settings: Informer;
   readonly #embedded: EmbeddedDatabase | undefined;
-  #known: { id: string; databases: PluginDatabases } | undefined;
+  #known: { id: string; databases: PluginDatabases; log: ServerLog } | undefined;
 
   constructor(settings: Informer, embedded?: EmbeddedDatabase) {
     this.settings = settings;
@@ -68,13 +69,18 @@ export class PlatformDatabase {
     }
   }
 
+  /** The log of the server that plugins use now; nothing is started for it. */
+  serverLog(): ServerLog | undefined {
+    return this.#known?.log;
+  }
+
   async stop(): Promise<void> {
     await this.#embedded?.stop();
   }
 
   #with(server: { dsn: string; host?: string }): PluginDatabases {
     const id = `${server.dsn} ${server.host}`;
-    if (this.#known?.id !== id) this.#known = { id, databases: new PluginDatabases(server) };
+    if (this.#known?.id !== id) this.#known = { id, databases: new PluginDatabases(server), log: new ServerLog(server.dsn) };
     return this.#known.databases;
   }
 }

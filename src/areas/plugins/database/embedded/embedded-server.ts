@@ -1,4 +1,4 @@
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
@@ -49,11 +49,6 @@ export class EmbeddedServer implements EmbeddedDatabase {
   constructor(options: EmbeddedServerOptions) {
     this.#options = options;
     this.#data = join(options.folder, 'data');
-  }
-
-  /** Where its log is, in JSON. */
-  get logFolder(): string {
-    return join(this.#data, 'log');
   }
 
   /** @throws Error that says what is missing */
@@ -183,6 +178,7 @@ export class EmbeddedServer implements EmbeddedDatabase {
     const { clock, log } = this.#options;
     this.#watch = clock.setTimer(LOOK_AFTER_MS, () => {
       if (this.#stopped) return;
+      void forgetOldLogs(join(this.#data, 'log'));
       if (this.#pid !== undefined && isAlive(this.#pid)) return this.#lookAfter();
       log.warn('PostgreSQL ended, it is started again');
       this.#pid = undefined;
@@ -193,6 +189,14 @@ export class EmbeddedServer implements EmbeddedDatabase {
       });
     });
   }
+}
+
+/** Each of some megabytes: a flood of refusals fills no disk. */
+const LOGS_KEPT = 8;
+
+async function forgetOldLogs(folder: string): Promise<void> {
+  const files = (await readdir(folder).catch(() => [])).sort();
+  for (const file of files.slice(0, -LOGS_KEPT)) await rm(join(folder, file), { force: true }).catch(() => {});
 }
 
 /** The account that is nobody else's, where the system lets us use it. */

@@ -1,6 +1,6 @@
 import { EMBEDDED_POSTGRES, PLATFORM_NAMESPACE } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { Client } from '../../../../client/client.ts';
-import { Secret } from '../../../../client/kinds.ts';
+import { Namespace, Secret } from '../../../../client/kinds.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import { isStatusError } from '../../../../kube/status.ts';
 import { FIELD_MANAGER } from '../../installation/plugin-objects.ts';
@@ -25,7 +25,22 @@ export function serverSecret(client: Client): EmbeddedServerOptions['secret'] {
       const data = Object.fromEntries(
         Object.entries({ password, port: String(port) }).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
       );
-      await secrets.apply({ metadata, data }, { fieldManager: FIELD_MANAGER, force: true });
+      const write = () => secrets.apply({ metadata, data }, { fieldManager: FIELD_MANAGER, force: true });
+      try {
+        await write();
+      } catch (error) {
+        if (!isStatusError(error, 'NotFound')) throw error;
+        await ensureNamespace(client);
+        await write();
+      }
     },
   };
+}
+
+async function ensureNamespace(client: Client): Promise<void> {
+  try {
+    await client.resource(Namespace).create({ metadata: { name: PLATFORM_NAMESPACE } });
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error;
+  }
 }

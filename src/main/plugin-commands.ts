@@ -42,20 +42,25 @@ function addInstallationCommands(plugin: Command): void {
     .action((name: string, flags, command: Command) =>
       inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/install.ts')).upgrade(session, name, flags)),
     );
-  noWait(ofTenant(plugin.command('rollback')))
-    .argument('<name>', 'name of the installation')
-    .description('go back to the last version that was healthy')
-    .option('--to <version>', 'another version that was healthy')
-    .addHelpText('after', '\nExample:\n  $ tenantry plugin rollback hello --tenant school')
-    .action((name: string, flags, command: Command) =>
-      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/install.ts')).rollback(session, name, flags)),
-    );
+  addRollbackCommand(plugin, 'tenantry');
   noWait(ofTenant(plugin.command('uninstall')))
     .argument('<name>', 'name of the installation')
     .description('take a plugin away from a tenant; its data stays')
     .option('--delete-data', 'its secrets and data go too; there is no way back')
     .action((name: string, flags, command: Command) =>
       inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/uninstall.ts')).uninstall(session, name, flags)),
+    );
+}
+
+/** Under the name of the program that it is a command of. */
+export function addRollbackCommand(plugin: Command, program: string): void {
+  noWait(ofTenant(plugin.command('rollback')))
+    .argument('<name>', 'name of the installation')
+    .description('go back to the last version that was healthy')
+    .option('--to <version>', 'another version that was healthy')
+    .addHelpText('after', `\nExample:\n  $ ${program} plugin rollback hello --tenant school`)
+    .action((name: string, flags, command: Command) =>
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/install.ts')).rollback(session, name, flags)),
     );
 }
 
@@ -103,6 +108,39 @@ function addReadingCommands(plugin: Command): void {
     .option('-o, --output <format>', FORMATS)
     .action((name: string, flags, command: Command) =>
       inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/get.ts')).get(session, name, flags)),
+    );
+  ofTenant(plugin.command('logs'))
+    .argument('<name>', 'name of the installation')
+    .description('print what the Pods of a plugin write, of all versions that run')
+    .option('-f, --follow', 'go on until Ctrl-C, with the Pods that come')
+    .option('--tail <lines>', 'only the last lines of each Pod')
+    .option('--previous', 'of the run of each container before this one')
+    .option('--version <version>', 'only Pods of this version')
+    .addHelpText('after', '\nExample:\n  $ tenantry plugin logs hello --tenant school -f')
+    .action((name: string, flags, command: Command) =>
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/logs.ts')).logs(session, name, flags)),
+    );
+  ofTenant(plugin.command('export'))
+    .argument('<name>', 'name of the installation')
+    .description('write the installation, its history, its versions and its database into a folder')
+    .option('--to <dir>', 'the folder, new or empty (default: <tenant>-<name>)')
+    .addHelpText(
+      'after',
+      `
+Secrets are named, not exported. The database is read with the platform's own login, so this is for administrators.
+Deleting a tenant takes all this away: export first.
+
+Example:
+  $ tenantry plugin export hello --tenant school --to backup/hello && psql -f backup/hello/database.sql "$DSN"`,
+    )
+    .action((name: string, flags, command: Command) =>
+      inSession(command.optsWithGlobals(), async (session) => {
+        const [{ exportInstallation }, { exportPlugin }] = await Promise.all([
+          import('../cli/plugin/export.ts'),
+          import('../areas/plugins/database/export/export-plugin.ts'),
+        ]);
+        return exportInstallation(session, exportPlugin, name, flags);
+      }),
     );
   ofTenant(plugin.command('events'))
     .argument('<name>', 'name of the installation')

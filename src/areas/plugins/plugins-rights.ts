@@ -1,5 +1,6 @@
 import { TOKEN_DISCOVERY_PATH, TOKEN_JWKS_PATH } from '../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { KubeObject } from '../../kube/object.ts';
+import { LOG_READER_ROLE, logReaderRole } from './owners/log-readers.ts';
 
 /** Who the controllers of the area are, on the embedded engine as on a cluster. */
 export const PLUGINS_USER = 'system:serviceaccount:tenantry-system:tenantry-plugins';
@@ -8,7 +9,7 @@ const NAME = 'tenantry:plugins';
 const READ = ['get', 'list', 'watch'];
 const WRITE = [...READ, 'create', 'update', 'patch', 'delete'];
 
-/** What they may do, and no more: they make no rights for others. Namespaces of plugins come and go, so rights inside them are for all. */
+/** What they may do, and no more. Namespaces of plugins come and go, so rights inside them are for all. */
 export function pluginsRights(): KubeObject[] {
   const rules = [
     { apiGroups: ['plugins.tenantry.dev'], resources: ['*'], verbs: WRITE },
@@ -24,6 +25,9 @@ export function pluginsRights(): KubeObject[] {
     { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: WRITE },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: WRITE },
     { apiGroups: ['monitoring.coreos.com'], resources: ['prometheusrules'], verbs: ['get', 'create', 'update', 'patch'] },
+    // They give owners of tenants one role in the namespaces of plugins, and may give no other.
+    { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: WRITE },
+    { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], resourceNames: [LOG_READER_ROLE], verbs: ['bind'] },
     { apiGroups: ['external-secrets.io'], resources: ['secretstores', 'externalsecrets'], verbs: WRITE },
     { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   ];
@@ -40,6 +44,7 @@ export function pluginsRights(): KubeObject[] {
       rules: [{ nonResourceURLs: [TOKEN_DISCOVERY_PATH, TOKEN_JWKS_PATH], verbs: ['get'] }],
     },
     tokenKeysForAll(),
+    logReaderRole(),
     forUsers('admin', WRITE),
     forUsers('edit', WRITE),
     forUsers('view', READ),

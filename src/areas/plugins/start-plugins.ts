@@ -9,6 +9,7 @@ import { eventsOf } from './kafka/installed-events.ts';
 import { eventsUpkeepController } from './kafka/events-upkeep.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
 import { installationController } from './installation/installation.controller.ts';
+import { logReadersController } from './owners/log-readers.controller.ts';
 import { followController } from './policy/follow.controller.ts';
 import { policyController } from './policy/policy.controller.ts';
 import type { PluginsEnvironment, PluginsStart } from './plugins-environment.ts';
@@ -42,6 +43,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     rotationController(environment, parts),
     policyController(environment, parts),
     followController(environment, parts),
+    logReadersController(environment, parts),
   ];
   for (const controller of controllers) controller.start();
   const audit = startAudit(environment, parts);

@@ -6,6 +6,7 @@ import {
   LimitRange,
   NetworkPolicy,
   ResourceQuota,
+  RoleBinding,
   Secret,
   Service,
   ServiceAccount,
@@ -29,6 +30,7 @@ const KINDS: readonly Kind[] = [
   Deployment,
   HorizontalPodAutoscaler,
   Service,
+  RoleBinding,
 ];
 
 /** The objects in the namespaces of plugins that the controllers keep. What is as it should be is not written. */
@@ -44,6 +46,10 @@ export class PluginObjects {
 
   get informers(): Iterable<Informer> {
     return this.#followed.values();
+  }
+
+  informerOf({ kind }: Kind): Informer {
+    return this.#followed.get(kind)!;
   }
 
   find<T extends KubeObject>({ kind }: Kind<T>, namespace: string, name: string): T | undefined {

@@ -46,7 +46,7 @@ export function versionsAtWork(
 }
 
 /** The parts of an installation that keep objects in its namespace, each its own. */
-export type Part = 'limits' | 'network' | 'identity' | 'secrets' | 'external-secrets' | 'database' | 'events' | 'workload';
+export type Part = 'limits' | 'network' | 'identity' | 'secrets' | 'external-secrets' | 'owners' | 'database' | 'events' | 'workload';
 
 export function labelsOf({ plugin, publisher }: Target, part: Part): Record<string, string> {
   return { [PLUGIN_LABEL]: plugin, [PUBLISHER_LABEL]: publisher, [MANAGED_LABEL]: part };

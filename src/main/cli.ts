@@ -52,6 +52,7 @@ Start here:
     .option('--keep-pods', 'let Pods go on when it is stopped; the next start finds them')
     .option('--allow-host-path <dir>', 'let Pods mount this folder of the machine and what is in it; can be repeated', collect, [])
     .option('--node-port-address <ip>', 'where node ports of Services are opened (default: 127.0.0.1)')
+    .option('--gateway-port <number>', 'port of the way to plugins; 0 picks a free one (default: 8090, or a free one if that is taken)')
     .option('--otlp-endpoint <url>', 'send traces of Runs to this OpenTelemetry collector (default: $OTEL_EXPORTER_OTLP_ENDPOINT)')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('warn'))
     .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('pretty'))
@@ -129,6 +130,7 @@ Example:
   addAuditCommand(program);
   addControllerCommand(program);
   addAdmissionCommand(program);
+  addGatewayCommand(program);
   addImageCommands(program);
 
   addClusterOptions(addRunCommand(program));
@@ -216,6 +218,32 @@ Example:
     .action(async (options) => {
       const { admission } = await import('./admission.ts');
       await admission(options);
+    });
+}
+
+function addGatewayCommand(program: Command): void {
+  program
+    .command('gateway')
+    .description('lead requests to the plugins of tenants on your Kubernetes, and keep running until Ctrl-C')
+    .option('--kubeconfig <file>', 'the cluster; `in-cluster` is the one this is a Pod of (default: as kubectl finds it, else in-cluster)')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--no-install', 'leave its rights alone: somebody else installs them')
+    .option('--listen <host:port>', 'where it answers; :8090 for all addresses', '127.0.0.1:8090')
+    .option('--bind-address <host:port>', 'where /metrics, /healthz and /readyz are; :8084 for all addresses', '127.0.0.1:8084')
+    .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('info'))
+    .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('json'))
+    .addHelpText(
+      'after',
+      `
+Requests to /<tenant>/<plugin>/... go to the Pods of the plugin, by the weights of its versions. Callers are plugins of
+the same tenant, by their tokens, and users who may use plugininstallations/proxy there. \`tenantry up\` has its own.
+
+Example:
+  $ tenantry gateway --kubeconfig in-cluster --listen :8090 --bind-address :8084`,
+    )
+    .action(async (options) => {
+      const { gateway } = await import('./gateway.ts');
+      await gateway(options);
     });
 }
 

@@ -27,6 +27,8 @@ import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { ClustersOnDemand } from './clusters-on-demand.ts';
 import { PluginAdmission } from './plugin-admission.ts';
 import { PLUGIN_USERS } from './plugin-identities.ts';
+import { gatewayOnDemand } from './gateway-on-demand.ts';
+import type { GatewaySettings } from './gateway-supervisor.ts';
 import { pluginsOnDemand } from './plugins-on-demand.ts';
 import { RefusedRequests } from './refused-requests.ts';
 import { runsOnDemand } from './runs-on-demand.ts';
@@ -52,6 +54,8 @@ export interface EngineOptions {
   keys?: { folder: string; pki: Pki };
   /** Sees the store before anything is written. */
   observeStore?: (store: DurableStore) => void;
+  /** The way to plugins, with the first of them; absent: there is none. */
+  gateway?: GatewaySettings;
   /** Where traces go; absent: nowhere. */
   traces?: ExporterSettings;
   log: Log;
@@ -163,7 +167,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       onError: (error) => log.error('cannot fill a token Secret', { error }),
     }).start();
     pluginAdmission?.connect(clientAs);
-    const controllers = startBuiltInControllers(server, foundation, pki, options, node, { tenancy, clusters, refusals });
+    const controllers = startBuiltInControllers(server, foundation, pki, { ...options, url }, node, { tenancy, clusters, refusals });
     const nodeStarted = node?.start(url).catch((error: unknown) => log.error('cannot start the node', { error }));
     closers.push(
       () => pluginAdmission?.stop(),
@@ -243,7 +247,7 @@ function startBuiltInControllers(
   server: ApiServer,
   { metrics }: ServerFoundation,
   pki: Pki,
-  { log, traces, data }: EngineOptions,
+  { log, traces, data, gateway, address, url }: EngineOptions & { url: string },
   node: NodeSupervisor | undefined,
   { tenancy, clusters, refusals }: { tenancy?: TenancyOnDemand; clusters?: ClustersOnDemand; refusals: RefusedRequests },
 ) {
@@ -270,6 +274,7 @@ function startBuiltInControllers(
           tenancy.onDemand(clientAs, metrics),
           pluginsOnDemand(clientAs, data, node, (told) => refusals.follow(told)),
           clusters.onDemand(clientAs),
+          ...(gateway ? [gatewayOnDemand(gateway, { data, url, address, pki, client: clientOf(server, user), node })] : []),
         ]
       : [];
   return startControllers({

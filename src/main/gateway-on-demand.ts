@@ -6,8 +6,8 @@ import type { NodeSupervisor } from './node-supervisor.ts';
 
 export interface GatewayOnDemandOptions {
   data: string;
-  /** Of the API server, once it is there. */
-  url(): string;
+  /** Of the API server. */
+  url: string;
   address: string;
   pki: Pki;
   client: Client;
@@ -15,13 +15,13 @@ export interface GatewayOnDemandOptions {
 }
 
 /** The plugin gateway starts with the first installation. */
-export function gatewayOnDemand(settings: GatewaySettings, { node, url, ...options }: GatewayOnDemandOptions): OnDemand {
+export function gatewayOnDemand(settings: GatewaySettings, { node, ...options }: GatewayOnDemandOptions): OnDemand {
   return {
     resources: ['plugins.tenantry.dev/plugininstallations'],
     async load() {
       const { GatewaySupervisor } = await import('./gateway-supervisor.ts');
       const podAddress = async () => (node ? (await import('./address-for-pods.ts')).addressForPods(node, options.data) : '127.0.0.1');
-      return ({ log }) => new GatewaySupervisor({ ...options, url: url(), settings, podAddress, log }).start();
+      return ({ log }) => new GatewaySupervisor({ ...options, settings, podAddress, log }).start();
     },
   };
 }

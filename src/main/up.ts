@@ -24,6 +24,7 @@ export interface UpOptions {
   allowHostPath: string[];
   nodePortAddress?: string;
   otlpEndpoint?: string;
+  gatewayPort?: string;
 }
 
 const DEFAULT_PORT = 6443;
@@ -43,6 +44,11 @@ export async function up(options: UpOptions): Promise<void> {
     fallBackToFreePort: options.port === undefined,
     version: productVersion(),
     areas: builtDefinitions,
+    gateway: {
+      port: options.gatewayPort === undefined ? undefined : portOf(options.gatewayPort),
+      logLevel: options.logLevel,
+      logFormat: options.logFormat,
+    },
     node,
     traces,
     log,

@@ -79,6 +79,10 @@ function forUsers(role: string, verbs: string[]): KubeObject {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: `${NAME}:${role}`, labels: { [`rbac.authorization.k8s.io/aggregate-to-${role}`]: 'true' } },
-    rules: [{ apiGroups: ['plugins.tenantry.dev'], resources: ['plugininstallations', 'pluginpolicies'], verbs }],
+    rules: [
+      { apiGroups: ['plugins.tenantry.dev'], resources: ['plugininstallations', 'pluginpolicies'], verbs },
+      // What they may send to plugins through the gateway.
+      { apiGroups: ['plugins.tenantry.dev'], resources: ['plugininstallations/proxy'], verbs },
+    ],
   };
 }

@@ -118,8 +118,9 @@ export class AttemptRecorder {
   }
 
   async #write(until: number): Promise<void> {
-    for (const [key, waiting] of [...this.#waiting]) {
-      if (waiting.dueAt > until) continue;
+    // As it is now: what cannot be written is put back.
+    const due = Array.from(this.#waiting).filter(([, { dueAt }]) => dueAt <= until);
+    for (const [key, waiting] of due) {
       this.#waiting.delete(key);
       try {
         await this.#put(waiting);
@@ -157,5 +158,5 @@ export class AttemptRecorder {
 }
 
 function keyFor(attempt: Attempt): string {
-  return keyOf({ metadata: { namespace: attempt.tenant, name: attemptName(attempt) } } as CrossTenantAttempt);
+  return keyOf({ metadata: { namespace: attempt.tenant, name: attemptName(attempt) } });
 }

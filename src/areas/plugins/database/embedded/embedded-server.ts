@@ -195,7 +195,7 @@ export class EmbeddedServer implements EmbeddedDatabase {
 const LOGS_KEPT = 8;
 
 async function forgetOldLogs(folder: string): Promise<void> {
-  const files = (await readdir(folder).catch(() => [])).sort();
+  const files = (await readdir(folder).catch((): string[] => [])).sort((a, b) => a.localeCompare(b, 'en'));
   for (const file of files.slice(0, -LOGS_KEPT)) await rm(join(folder, file), { force: true }).catch(() => {});
 }
 

@@ -1,3 +1,4 @@
+import type { Sliced } from '../schema/slices.ts';
 import type { CelIssue, CelSource } from './issues.ts';
 
 export type TokenKind = 'ident' | 'escaped-ident' | 'int' | 'uint' | 'double' | 'string' | 'bytes' | 'operator' | 'end';
@@ -37,8 +38,11 @@ const OPERATORS = [
 const WHITESPACE = new Set(['\t', ' ', '\r', '\n', '\f']);
 const ESCAPE = /^\\(?:[abfnrtv"'\\?`]|[0-3][0-7]{2}|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})/;
 
+/** Tokens that are read between two pauses. */
+const STEP = 256;
+
 /** Splits an expression into tokens, ending behind `most`. What is no token is reported and skipped, as cel-go does. */
-export function tokenize(source: CelSource, issues: CelIssue[], most = Infinity): Token[] {
+export function* tokenize(source: CelSource, issues: CelIssue[], most = Infinity): Sliced<Token[]> {
   const { points } = source;
   const tokens: Token[] = [];
   let at = 0;
@@ -55,6 +59,7 @@ export function tokenize(source: CelSource, issues: CelIssue[], most = Infinity)
         at = upTo;
       } else {
         tokens.push({ ...token, offset: at });
+        if (tokens.length % STEP === 0) yield;
         at += Array.from(token.text).length;
       }
     }

@@ -32,7 +32,7 @@ export function* parseCel(source: CelSource, issues: CelIssue[]): Sliced<Expr | 
     issues.push({ offset: -1, message: `expression code point size exceeds limit: size: ${size}, limit ${LONGEST}` });
     return undefined;
   }
-  const tokens = tokenize(source, issues, MOST_TOKENS);
+  const tokens = yield* tokenize(source, issues, MOST_TOKENS);
   if (tokens.length > MOST_TOKENS) {
     issues.length = 0;
     issues.push({ offset: -1, message: `expression has too many parts: more than ${MOST_TOKENS} words and signs` });

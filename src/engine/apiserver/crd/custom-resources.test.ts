@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isStatusError } from '../../../kube/status.ts';
 import type { WriteContext } from '../registry/resource.ts';
+import { runToEnd } from '../schema/slices.ts';
 import { makeCustomResources } from './custom-resources.ts';
 import type { CustomResourceDefinition } from './definition.ts';
 import { decideNames, establishedCondition } from './naming.ts';
@@ -219,8 +220,11 @@ describe('decideNames', () => {
 });
 
 describe('openApiSchemas', () => {
+  const published = (definition: CustomResourceDefinition) =>
+    (['v2', 'v3'] as const).map((form) => runToEnd(openApiSchemas(definition, 'v1', form)));
+
   it('completes metadata, kind and apiVersion and names both models', () => {
-    const { v2, v3 } = openApiSchemas(aDefinition(), 'v1');
+    const [v2, v3] = published(aDefinition());
     expect(Object.keys(v3)).toEqual(['io.example.v1.Widget', 'io.example.v1.WidgetList']);
     expect(v3['io.example.v1.Widget'].properties?.metadata.allOf).toEqual([
       { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
@@ -248,7 +252,7 @@ describe('openApiSchemas', () => {
         },
       };
     });
-    const { v2, v3 } = openApiSchemas(definition, 'v1');
+    const [v2, v3] = published(definition);
     expect(v2['io.example.v1.Widget'].properties?.spec).toEqual({
       type: 'object',
       required: ['b'],

@@ -1,14 +1,9 @@
 import { setField } from '../../../kube/json-value.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { Schema } from '../../../kube/schema.ts';
+import { Pace, runToEnd, type Sliced } from '../schema/slices.ts';
 import type { CrdSchema } from '../schema/structural.ts';
 import { isConditionTrue, type CustomResourceDefinition, type DefinitionVersion } from './definition.ts';
-
-/** OpenAPI as the server publishes it for one version of a custom resource: the object's and the list's definitions by name. */
-export interface PublishedSchemas {
-  v2: Record<string, Schema>;
-  v3: Record<string, Schema>;
-}
 
 type Form = 'v2' | 'v3' | 'internal';
 
@@ -49,33 +44,30 @@ function reference(name: string, description: string | undefined, form: Form): S
     : { description, $ref: `#/definitions/${name}` };
 }
 
-export function openApiSchemas(definition: CustomResourceDefinition, version: string): PublishedSchemas {
-  return { v2: schemasOf(definition, version, 'v2'), v3: schemasOf(definition, version, 'v3') };
-}
-
-function schemasOf(definition: CustomResourceDefinition, name: string, form: Form): Record<string, Schema> {
+/** OpenAPI as the server publishes it for one version of a custom resource: the object's and the list's definitions by name. */
+export function* openApiSchemas(definition: CustomResourceDefinition, name: string, form: 'v2' | 'v3'): Sliced<Record<string, Schema>> {
   const { group, names } = definition.spec;
   const version = definition.spec.versions.find((candidate) => candidate.name === name);
   if (version === undefined) throw new Error(`Cannot publish version "${name}" of "${definition.metadata.name}": there is no such version`);
   const listKind = names.listKind ?? `${names.kind}List`;
   return {
-    [modelName(group, name, names.kind)]: objectSchema(definition, version, form),
+    [modelName(group, name, names.kind)]: yield* objectSchema(definition, version, form),
     [modelName(group, name, listKind)]: listSchema(definition, version, listKind, form),
   };
 }
 
 /** The schema that generic verbs use: references go to the recorded definitions of built-in kinds. */
 export function resourceSchema(definition: CustomResourceDefinition, version: DefinitionVersion): Schema {
-  return objectSchema(definition, version, 'internal');
+  return runToEnd(objectSchema(definition, version, 'internal'));
 }
 
-function objectSchema(definition: CustomResourceDefinition, version: DefinitionVersion, form: Form): Schema {
+function* objectSchema(definition: CustomResourceDefinition, version: DefinitionVersion, form: Form): Sliced<Schema> {
   const { group, names, preserveUnknownFields } = definition.spec;
   const structural = structuralOf(definition, version.schema?.openAPIV3Schema);
   let schema: Schema = { type: 'object' };
   const opaque = form === 'v2' && (structural?.['x-kubernetes-preserve-unknown-fields'] === true || preserveUnknownFields === true);
   if (structural !== undefined && !opaque) {
-    schema = { ...publish(structural, form) };
+    schema = { ...(yield* publish(structural, form, new Pace())) };
     const metadata = reference(`${META}.ObjectMeta`, METADATA_DESCRIPTION, form);
     schema.properties = {
       apiVersion: API_VERSION,
@@ -131,12 +123,13 @@ const INT_OR_STRING: Schema[] = [{ type: 'integer' }, { type: 'string' }];
  * A structural node as it is published: itself where nothing changes, so that a large schema is not held twice. OpenAPI v2 knows
  * neither junctors nor null, and kubectl stumbles over half-known types.
  */
-function publish(schema: CrdSchema, form: Form): Schema {
+function* publish(schema: CrdSchema, form: Form, pace: Pace): Sliced<Schema> {
+  if (pace.tick()) yield;
   const changes: Record<string, Json> = {};
   if (form === 'v2') restrictToV2(schema, changes);
   else if (form === 'v3') publishJunctors(changes, schema);
   for (const name of DROPPED) if (schema[name] !== undefined) changes[name] = undefined;
-  publishBelow(schema, changes, form);
+  yield* publishBelow(schema, changes, form, pace);
   if (schema['x-kubernetes-embedded-resource'] && !(form === 'v2' && schema['x-kubernetes-preserve-unknown-fields'])) {
     embed(schema, changes, form);
   }
@@ -149,11 +142,11 @@ function merged(schema: CrdSchema, changes: Record<string, Json>): Schema {
   return out;
 }
 
-function publishBelow(schema: CrdSchema, changes: Record<string, Json>, form: Form): void {
+function* publishBelow(schema: CrdSchema, changes: Record<string, Json>, form: Form, pace: Pace): Sliced<void> {
   if (schema.properties && !('properties' in changes)) {
     let properties: Record<string, Schema> | undefined;
     for (const name of Object.keys(schema.properties)) {
-      const published = publish(schema.properties[name], form);
+      const published = yield* publish(schema.properties[name], form, pace);
       if (published === schema.properties[name]) continue;
       properties ??= { ...schema.properties };
       setField(properties, name, published);
@@ -161,12 +154,12 @@ function publishBelow(schema: CrdSchema, changes: Record<string, Json>, form: Fo
     if (properties !== undefined) changes.properties = properties;
   }
   if (schema.items && !('items' in changes)) {
-    const items = publish(schema.items, form);
+    const items = yield* publish(schema.items, form, pace);
     if (items !== schema.items) changes.items = items;
   }
   const additional = schema.additionalProperties;
   if (typeof additional === 'object' && additional !== null) {
-    const published = publish(additional, form);
+    const published = yield* publish(additional, form, pace);
     if (published !== additional) changes.additionalProperties = published;
   }
 }

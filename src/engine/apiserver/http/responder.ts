@@ -10,8 +10,10 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 /** What may stand in a socket's queue before a watch counts as slow and goes on from its cursor instead. */
 const WATCH_BUFFER_BYTES = 1024 * 1024;
 
-/** What may stand in a socket's queue before a list waits for its reader: enough to keep the socket busy while the next slice is made. */
+/** What may stand in a socket's queue before a large answer waits for its reader: enough to keep the socket busy while the next slice is made. */
 const LIST_BUFFER_BYTES = 2 * 1024 * 1024;
+
+const PIECE_BYTES = 512 * 1024;
 
 type Headers = Record<string, string | number | string[]>;
 
@@ -30,14 +32,16 @@ export function respond(response: NodeResponse, answer: ApiResponse, headers: He
       const bytes = body.bytes();
       headers['content-type'] = 'application/json';
       headers['content-length'] = bytes.byteLength;
-      return finish(response, answer.status, headers, bytes);
+      return writeWhole(response, answer.status, headers, bytes);
     }
     case 'raw':
       headers['content-type'] = body.contentType;
       headers['content-length'] = body.bytes.byteLength;
-      return finish(response, answer.status, headers, body.bytes);
+      return writeWhole(response, answer.status, headers, body.bytes);
     case 'list':
-      return writeList(response, answer.status, headers, body.list);
+      headers['content-type'] = body.list.contentType;
+      if (body.list.contentLength !== undefined) headers['content-length'] = body.list.contentLength;
+      return writeChunks(response, answer.status, headers, body.list.chunks());
     case 'stream':
       return writeStream(response, answer.status, headers, body.contentType, body.stream);
     case 'proxied':
@@ -47,7 +51,9 @@ export function respond(response: NodeResponse, answer: ApiResponse, headers: He
   }
 }
 
-function finish(response: NodeResponse, status: number, headers: Headers, bytes: Uint8Array): void {
+/** Every byte is encrypted here: what is large goes out in pieces, and others get their turn in between. */
+function writeWhole(response: NodeResponse, status: number, headers: Headers, bytes: Uint8Array): Promise<void> | void {
+  if (bytes.byteLength > PIECE_BYTES) return writeChunks(response, status, headers, piecesOf(bytes));
   response.writeHead(status, headers);
   (response as ServerResponse).end(bytes);
   readAfterWriting(response);
@@ -64,17 +70,21 @@ function readAfterWriting(response: NodeResponse): void {
   setImmediate(() => socket.resume());
 }
 
-async function writeList(response: NodeResponse, status: number, headers: Headers, list: ListAnswer): Promise<void> {
-  headers['content-type'] = list.contentType;
-  if (list.contentLength !== undefined) headers['content-length'] = list.contentLength;
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let from = 0; from < bytes.byteLength; from += PIECE_BYTES) yield bytes.subarray(from, from + PIECE_BYTES);
+}
+
+type Chunks = ReturnType<ListAnswer['chunks']>;
+
+async function writeChunks(response: NodeResponse, status: number, headers: Headers, chunks: Chunks): Promise<void> {
   response.writeHead(status, headers);
   const closed = closedPromise(response);
-  for await (const chunk of list.chunks()) {
+  for await (const chunk of chunks) {
     const turn = turns.enter();
     if (turn !== undefined) await turn;
     if (response.writableEnded || response.destroyed) return;
     const flowing = (response as ServerResponse).write(chunk);
-    // Node would hold it back to the end of this turn, and encrypt there what all lists together have written.
+    // Node would hold it back to the end of this turn, and encrypt there what all of them together have written.
     if (!('stream' in response)) response.socket?.uncork();
     if (!flowing && queued(response) > LIST_BUFFER_BYTES) await Promise.race([drainPromise(response), closed]);
   }

@@ -16,7 +16,14 @@ function published(description: string): PublishedKind {
     verbs: ['get'],
     subresources: [],
   } as unknown as Resource;
-  return { resource, definition: 'com.example.v1.Widget', v2: {}, v3: { 'com.example.v1.Widget': { type: 'object', description } } };
+  return {
+    resource,
+    definition: 'com.example.v1.Widget',
+    *schemas() {
+      yield;
+      return { 'com.example.v1.Widget': { type: 'object', description } };
+    },
+  };
 }
 
 describe('OpenApi', () => {
@@ -38,5 +45,20 @@ describe('OpenApi', () => {
     await openApi.answer('/openapi/v3', REQUEST);
     expect(await made).toContain('"old"');
     expect(await text()).toContain('"new"');
+  });
+
+  it('writes the paths and the definitions of a custom kind into the recorded document', async () => {
+    const openApi = new OpenApi({
+      generation: () => 1,
+      custom: () => [published('mine')],
+      foreign: () => [],
+      foreignDefinitions: () => [],
+    });
+    const { body } = (await openApi.answer('/openapi/v2', REQUEST))!;
+    const document = JSON.parse(Buffer.from(body.kind === 'raw' ? body.bytes : []).toString());
+    expect(document.definitions['com.example.v1.Widget']).toEqual({ type: 'object', description: 'mine' });
+    expect(document.definitions['io.k8s.api.core.v1.Pod']).toBeDefined();
+    expect(Object.keys(document.paths)).toContain('/apis/example.com/v1/namespaces/{namespace}/widgets/{name}');
+    expect(Object.keys(document.paths)).toContain('/api/v1/pods');
   });
 });

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { stringifyInSlices } from '../../../kube/json-slices.ts';
 import type { Json } from '../../../kube/object.ts';
 import type { Schema } from '../../../kube/schema.ts';
 import { readRecorded, recordedFiles } from '../builtin/recorded.ts';
 import { objectResponse, type ApiRequest, type ApiResponse } from '../chain/request.ts';
 import type { Resource } from '../registry/resource.ts';
+import { runInSlices, type Sliced } from '../schema/slices.ts';
+import { turns } from '../../../lib/turn-queue.ts';
 import { customPaths } from './custom-paths.ts';
 
 const unzip = promisify(gunzip);
@@ -17,8 +19,7 @@ export interface PublishedKind {
   /** `com.example.stable.v1.CronTab` */
   definition: string;
   /** Definitions of the kind and its list, by name. */
-  v2: Record<string, Schema>;
-  v3: Record<string, Schema>;
+  schemas(form: 'v2' | 'v3'): Sliced<Record<string, Schema>>;
 }
 
 /** A document that an aggregated server publishes under the same scheme. */
@@ -151,10 +152,11 @@ export class OpenApi {
     const paths: Buffer[] = [];
     const schemas: Buffer[] = [];
     for (const kind of kinds) {
-      paths.push(textOf(customPaths(kind.resource, kind.definition, 'v3'), paths.length > 0));
-      schemas.push(textOf(kind.v3, true));
-      // A large schema takes a while: others get their turn before the next one.
-      await setImmediate();
+      const separator = paths.length > 0 ? ',' : '';
+      paths.push(Buffer.from(separator + inner(customPaths(kind.resource, kind.definition, 'v3'))));
+      schemas.push(Buffer.from(`,${await runInSlices(innerText(kind, 'v3'))}`));
+      // However small a schema is, there may be many: others get their turn before the next one.
+      await turns.pause();
     }
     const head = Buffer.from(`{"openapi":"3.0.0","info":${info},"paths":{`);
     return Buffer.concat([head, ...paths, Buffer.from(`},"components":{"schemas":${meta}`), ...schemas, Buffer.from('}}}')]);
@@ -169,15 +171,21 @@ export class OpenApi {
     const paths: Buffer[] = [];
     const definitions: Buffer[] = [];
     for (const kind of this.#parts.custom()) {
-      paths.push(inner(customPaths(kind.resource, kind.definition, 'v2')));
-      definitions.push(inner(kind.v2));
-      await setImmediate();
+      paths.push(Buffer.from(`${inner(customPaths(kind.resource, kind.definition, 'v2'))},`));
+      definitions.push(Buffer.from(`${await runInSlices(innerText(kind, 'v2'))},`));
+      await turns.pause();
     }
     for (const foreign of this.#parts.foreignDefinitions()) {
-      paths.push(inner(foreign.paths));
-      definitions.push(inner(foreign.definitions));
+      for (const [list, value] of [[paths, foreign.paths] as const, [definitions, foreign.definitions] as const]) {
+        const text = inner(value);
+        if (text !== '') list.push(Buffer.from(`${text},`));
+      }
     }
-    const bytes = insertAfter(insertAfter(recorded, '"paths":{', paths), '"definitions":{', definitions);
+    const bytes = withInsertions(recorded, [
+      ['"paths":{', paths],
+      ['"definitions":{', definitions],
+    ]);
+    await turns.pause();
     const document = { bytes, hash: await shaInSlices(bytes) };
     // Without anything of our own it is the recorded file: unpack again rather than hold megabytes.
     if (paths.length > 0 && generation === this.#parts.generation()) this.#documents.set('v2', document);
@@ -190,9 +198,8 @@ export class OpenApi {
     const parts: Uint8Array[] = [await unzip(readRecorded('openapi/v2.pb.gz'))];
     for (const kind of this.#parts.custom()) {
       const paths = customPaths(kind.resource, kind.definition, 'v2');
-      parts.push(encodeSwagger({ paths, definitions: kind.v2 }));
-      // A large schema takes a while: others get their turn before the next one.
-      await setImmediate();
+      parts.push(encodeSwagger({ paths, definitions: await runInSlices(kind.schemas('v2')) }));
+      await turns.pause();
     }
     for (const { paths, definitions } of this.#parts.foreignDefinitions()) parts.push(encodeSwagger({ paths, definitions }));
     const bytes = Buffer.concat(parts);
@@ -200,21 +207,30 @@ export class OpenApi {
   }
 }
 
-/** The fields of an object as text, a comma in front of them if there are others. */
-function textOf(value: Record<string, Json>, behindOthers: boolean): Buffer {
-  const text = JSON.stringify(value).slice(1, -1);
-  return Buffer.from(text !== '' && behindOthers ? `,${text}` : text);
+/** The fields of an object as text. */
+function inner(value: Record<string, Json>): string {
+  return JSON.stringify(value).slice(1, -1);
 }
 
-function inner(value: Record<string, Json>): Buffer {
-  const text = JSON.stringify(value).slice(1, -1);
-  return Buffer.from(text === '' ? '' : `${text},`);
+/** The same for the schemas of a kind, which may be large. */
+function* innerText(kind: PublishedKind, form: 'v2' | 'v3'): Sliced<string> {
+  return (yield* stringifyInSlices(yield* kind.schemas(form))).slice(1, -1);
 }
 
-function insertAfter(text: Buffer, marker: string, additions: readonly Buffer[]): Buffer {
-  if (additions.length === 0) return text;
-  const at = text.indexOf(marker) + marker.length;
-  return Buffer.concat([text.subarray(0, at), ...additions, text.subarray(at)]);
+/** Copies the text once, with what belongs behind each of the markers. */
+function withInsertions(text: Buffer, insertions: readonly (readonly [marker: string, additions: readonly Buffer[]])[]): Buffer {
+  const places = insertions
+    .filter(([, additions]) => additions.length > 0)
+    .map(([marker, additions]) => ({ at: text.indexOf(marker) + marker.length, additions }))
+    .sort((a, b) => a.at - b.at);
+  if (places.length === 0) return text;
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { at, additions } of places) {
+    parts.push(text.subarray(from, at), ...additions);
+    from = at;
+  }
+  return Buffer.concat([...parts, text.subarray(from)]);
 }
 
 function pathOfFile(name: string): string {
@@ -244,7 +260,7 @@ async function shaInSlices(bytes: Uint8Array): Promise<string> {
   const hash = createHash('sha256');
   for (let from = 0; from < bytes.byteLength; from += SLICE_BYTES) {
     hash.update(bytes.subarray(from, from + SLICE_BYTES));
-    await setImmediate();
+    await turns.pause();
   }
   return hash.digest('hex').toUpperCase();
 }
@@ -256,9 +272,8 @@ async function hashOf(kinds: readonly PublishedKind[]): Promise<string> {
   for (const kind of kinds) {
     let hash = hashes.get(kind.resource);
     if (hash === undefined) {
-      hash = sha(Buffer.from(JSON.stringify(kind.v3)));
+      hash = await shaInSlices(Buffer.from(await runInSlices(innerText(kind, 'v3'))));
       hashes.set(kind.resource, hash);
-      await setImmediate();
     }
     all += `${kind.definition}=${hash};`;
   }

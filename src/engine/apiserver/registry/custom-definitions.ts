@@ -214,25 +214,9 @@ function withoutCleanup(draft: CustomResourceDefinition): void {
   else delete draft.metadata.finalizers;
 }
 
-const publishedSchemas = new WeakMap<Resource, ReturnType<typeof openApiSchemas>>();
-
 /** Schemas are put into their published form when they are asked for, one kind at a time: there may be hundreds of large ones. */
 function publishedKind(resource: Resource, name: string, definition: CustomResourceDefinition): PublishedKind {
-  const schemas = () => {
-    let made = publishedSchemas.get(resource);
-    if (made === undefined) publishedSchemas.set(resource, (made = openApiSchemas(definition, resource.version)));
-    return made;
-  };
-  return {
-    resource,
-    definition: name,
-    get v2() {
-      return schemas().v2;
-    },
-    get v3() {
-      return schemas().v3;
-    },
-  };
+  return { resource, definition: name, schemas: (form) => openApiSchemas(definition, resource.version, form) };
 }
 
 function groupResource(definition: CustomResourceDefinition): GroupResource {

@@ -30,7 +30,8 @@ export function semanticEqual(type: string, a: Json, b: Json): boolean {
 const QUANTITIES = new Set(['Limits', 'Requests', 'Overhead', 'Capacity', 'Allocatable', 'Hard', 'Used']);
 const QUANTITY = new Set(['SizeLimit', 'Divisor']);
 
-function sameForm(a: Json, b: Json, key = '', inQuantities = false): boolean {
+/** Whether two internal forms mean the same. */
+export function sameForm(a: Json, b: Json, key = '', inQuantities = false): boolean {
   if (a === b) return true;
   if (a === null || b === null) return isEmptyCollection(a) && isEmptyCollection(b);
   if (typeof a === 'string' && typeof b === 'string') return (inQuantities || QUANTITY.has(key)) && sameQuantity(a, b);

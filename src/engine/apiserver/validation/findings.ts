@@ -1,5 +1,6 @@
 import * as fieldError from '../../../kube/field-error.ts';
 import type { FieldError } from '../../../kube/field-error.ts';
+import type { Sliced } from '../schema/slices.ts';
 import type { Path } from './path.ts';
 
 /** More than anybody reads. A body can hold a hundred thousand mistakes, and each finding may print the list it stands in. */
@@ -12,7 +13,14 @@ export class EnoughFound extends Error {}
 /** Collects findings in the order they are made, which is part of what clients see. */
 export class Findings {
   readonly list: FieldError[] = [];
+  /** What is left to do when the validator is done, in this order. */
+  readonly rest: (() => Sliced<void>)[] = [];
   private text = 0;
+
+  /** For the end of a validation that takes long on a large object: others get their turn before it, and wherever it yields. */
+  later(step: () => Sliced<void>): void {
+    this.rest.push(step);
+  }
 
   /** @throws EnoughFound */
   add(finding: FieldError): void {

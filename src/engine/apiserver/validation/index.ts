@@ -31,6 +31,7 @@ import { validateReplicationController } from './core/replication-controller.ts'
 import { validateResourceQuota } from './core/resource-quota.ts';
 import { validateConfigMap, validateSecret } from './core/secret.ts';
 import { validateService } from './core/service.ts';
+import { runToEnd, type Sliced } from '../schema/slices.ts';
 import { EnoughFound, Findings } from './findings.ts';
 import { validateFlowSchema, validatePriorityLevel } from './flowcontrol/flow-control.ts';
 import { validateEndpointSlice } from './networking/endpoint-slice.ts';
@@ -137,11 +138,25 @@ export function validateBuiltin(
   old?: KubeObject,
   context: ValidationContext = {},
 ): FieldError[] {
+  return runToEnd(validationSteps(kind, object, old, context));
+}
+
+/** The same with pauses, for large objects. */
+export function* validationSteps(
+  kind: { group: string; kind: string },
+  object: KubeObject,
+  old?: KubeObject,
+  context: ValidationContext = {},
+): Sliced<FieldError[]> {
   const validate = VALIDATORS[`${kind.group}/${kind.kind}`];
   if (validate === undefined) return NOTHING;
   const out = new Findings();
   try {
     validate(out, object, old, context.subresource ?? '', context);
+    for (const step of out.rest) {
+      yield;
+      yield* step();
+    }
   } catch (error) {
     if (!(error instanceof EnoughFound)) throw error;
   }

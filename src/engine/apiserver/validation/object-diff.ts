@@ -1,5 +1,6 @@
 import type { Json } from '../../../kube/object.ts';
 import { marshal } from '../../../kube/go-text.ts';
+import { runToEnd, type Sliced } from '../schema/slices.ts';
 
 /** The difference of two objects as kube-apiserver prints it: a unified diff of their indented JSON. */
 interface Operation {
@@ -24,10 +25,22 @@ function marshalIndent(value: Json): string {
 }
 
 export function objectDiff(before: Json, after: Json): string {
-  const [a, b] = [lines(before), lines(after)];
-  return groups(operations(a, b))
-    .map((group) => hunk(group, a, b))
-    .join('');
+  return runToEnd(objectDiffSteps(before, after));
+}
+
+/** The same with pauses, for large objects. */
+export function* objectDiffSteps(before: Json, after: Json): Sliced<string> {
+  const a = lines(before);
+  yield;
+  const b = lines(after);
+  yield;
+  const matcher = new Matcher(a, b);
+  yield;
+  const found = operations(matcher, a, b);
+  yield;
+  let text = '';
+  for (const group of groups(found)) text += hunk(group, a, b);
+  return text;
 }
 
 /** Positions of each line in b. Lines that make up more than a hundredth of a long text say nothing about where we are. */
@@ -113,8 +126,7 @@ function coarseMatches(a: string[], b: string[]): Match[] {
   ];
 }
 
-function operations(a: string[], b: string[]): Operation[] {
-  const matcher = new Matcher(a, b);
+function operations(matcher: Matcher, a: string[], b: string[]): Operation[] {
   const matches = matcher.match(0, a.length, 0, b.length) ? matcher.matches : coarseMatches(a, b);
   const found: Operation[] = [];
   let [i, j] = [0, 0];

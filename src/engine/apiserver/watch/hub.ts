@@ -9,8 +9,9 @@ const CROWD = 8;
 /** The larger the crowd, the more a write to all of them costs, and the longer it is worth to wait for the next event. */
 const GATHER_MS_PER_WATCHER = 0.2;
 const MAX_GATHER_MS = 10;
-/** Watchers that are written to between two looks at the time. */
+/** Watchers that are written to between two looks at the time, and what they get: every byte is encrypted for each of them. */
 const WRITES_PER_STEP = 16;
+const BYTES_PER_STEP = 256 * 1024;
 
 /**
  * Watchers that see the same objects in the same representation: an event is filtered and encoded once for all of them. Few
@@ -102,9 +103,11 @@ class WatchGroup {
   }
 
   #write(receivers: Watcher[], chunk: unknown, revision: number, from = 0): Promise<void> | undefined {
+    const bytes = chunk instanceof Uint8Array ? chunk.byteLength : 0;
+    const step = Math.min(WRITES_PER_STEP, Math.ceil(BYTES_PER_STEP / (bytes + 1)));
     for (let i = from; i < receivers.length; i++) {
       receivers[i].push(chunk, revision);
-      if (i % WRITES_PER_STEP !== WRITES_PER_STEP - 1) continue;
+      if (i % step !== step - 1) continue;
       const turn = turns.share();
       if (turn !== undefined) return turn.then(() => this.#write(receivers, chunk, revision, i + 1));
     }
@@ -127,7 +130,9 @@ export interface WatcherOptions {
   end(): void;
 }
 
-const CATCH_UP_SLICE = 256;
+/** What one who is behind gets at a time. */
+const CATCH_UP_EVENTS = 256;
+const CATCH_UP_BYTES = 1024 * 1024;
 
 /**
  * One client's watch: a cursor in the store's history. While the client keeps up it is `live` and gets each batch as it is
@@ -221,7 +226,7 @@ export class Watcher {
     const { renderer, filter } = this.#options;
     try {
       while (!this.#stopped) {
-        const events = this.#hub.store.eventsAfter(this.#cursor, CATCH_UP_SLICE);
+        const events = firstBytes(this.#hub.store.eventsAfter(this.#cursor, CATCH_UP_EVENTS), CATCH_UP_BYTES);
         if (events.length === 0) {
           this.#group = this.#hub.join(this.#options, this);
           return;
@@ -230,7 +235,7 @@ export class Watcher {
         if (this.#stopped) return;
         this.#cursor = events[events.length - 1].revision;
         if (chunk !== undefined && !this.#options.write(chunk)) await this.#drained();
-        else await new Promise(setImmediate);
+        else await turns.pause();
       }
     } catch (error) {
       if (this.#stopped) return;
@@ -240,6 +245,13 @@ export class Watcher {
       this.cut();
     }
   }
+}
+
+/** The first of the events, until they have so many bytes; one at least. */
+function firstBytes(events: readonly StoreEvent[], most: number): readonly StoreEvent[] {
+  let bytes = 0;
+  const enough = events.findIndex(({ entry }) => (bytes += entry.bytes.byteLength) > most);
+  return enough < 0 ? events : events.slice(0, Math.max(1, enough));
 }
 
 /** Takes each commit of the store to the groups that are interested in it, found by key and not by asking every watcher. */

@@ -4,7 +4,7 @@ import type { Json, KubeObject } from '../../../../kube/object.ts';
 import type { Strategy, WriteContext } from '../../registry/resource.ts';
 import { runInSlices } from '../../schema/slices.ts';
 import { checkCel } from '../../admission/policy/check-cel.ts';
-import { validateBuiltin, warnings } from '../../validation/index.ts';
+import { validateBuiltin, validationSteps, warnings } from '../../validation/index.ts';
 import type { DecodeObject, ObjectDecoder } from '../decode/decode.ts';
 import { withoutNulls, withoutNullsInSlices } from './without-nulls.ts';
 
@@ -73,7 +73,7 @@ async function validateLarge(
 ): Promise<FieldError[]> {
   const next: KubeObject = await runInSlices(withoutNullsInSlices(object));
   const before: KubeObject | undefined = await runInSlices(withoutNullsInSlices(old));
-  return validateBuiltin(kind, next, before, { subresource, checkCel });
+  return runInSlices(validationSteps(kind, next, before, { subresource, checkCel }));
 }
 
 function prepareCreate({ behaviour, hasStatus, decoder: { decode } }: StandardOptions, object: KubeObject, context: WriteContext): void {

@@ -1,9 +1,10 @@
 import { quote } from '../../../../kube/go-text.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
-import { deepEqual, semanticEqual } from '../equality.ts';
+import type { Sliced } from '../../schema/slices.ts';
+import { deepEqual, sameForm, semanticEqual } from '../equality.ts';
 import type { Findings } from '../findings.ts';
 import { internalForm, internalForms, mapForm } from '../internal-form.ts';
-import { objectDiff } from '../object-diff.ts';
+import { objectDiff, objectDiffSteps } from '../object-diff.ts';
 import { path, type Path } from '../path.ts';
 import { checkPodAnnotations, checkPodAnnotationUpdates, MIRROR_POD } from './annotations.ts';
 import { checkImageSpaces } from './containers.ts';
@@ -21,7 +22,7 @@ const UPDATABLE = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ].join(',');
 
-export function checkPodUpdate(out: Findings, pod: KubeObject, old: KubeObject, options: PodOptions): void {
+export function* checkPodUpdate(out: Findings, pod: KubeObject, old: KubeObject, options: PodOptions): Sliced<void> {
   const [spec, oldSpec] = [pod.spec ?? {}, old.spec ?? {}];
   checkPodAnnotationUpdates(out, pod.metadata.annotations, old.metadata.annotations, ANNOTATIONS);
   checkPodAnnotations(out, pod.metadata.annotations, spec, ANNOTATIONS, options);
@@ -30,11 +31,22 @@ export function checkPodUpdate(out: Findings, pod: KubeObject, old: KubeObject, 
   if (!checkActiveDeadline(out, spec.activeDeadlineSeconds, oldSpec.activeDeadlineSeconds)) return;
   checkOnlyAddedTolerations(out, spec.tolerations ?? [], oldSpec.tolerations ?? [], SPEC.child('tolerations'), options);
   checkOnlyDeletedGates(out, spec.schedulingGates ?? [], oldSpec.schedulingGates ?? []);
-  if (semanticEqual('PodSpec', spec, oldSpec)) return;
+  if (!deepEqual(spec, oldSpec)) yield* checkUpdatableFields(out, spec, oldSpec);
+}
+
+function* checkUpdatableFields(out: Findings, spec: Json, oldSpec: Json): Sliced<void> {
+  const before = internalForm('PodSpec', oldSpec);
+  yield;
+  if (sameForm(internalForm('PodSpec', spec), before)) return;
+  yield;
   const munged = withUpdatableFieldsOf(spec, oldSpec);
   if ((oldSpec.schedulingGates ?? []).length > 0) checkGatedPlacement(out, munged, oldSpec);
-  if (semanticEqual('PodSpec', munged, oldSpec)) return;
-  const diff = objectDiff(internalForm('PodSpec', oldSpec), internalForm('PodSpec', munged));
+  if (deepEqual(munged, oldSpec)) return;
+  yield;
+  const after = internalForm('PodSpec', munged);
+  if (sameForm(after, before)) return;
+  yield;
+  const diff = yield* objectDiffSteps(before, after);
   out.forbidden(SPEC, `pod updates may not change fields other than ${UPDATABLE}\n${diff}`);
 }
 

@@ -26,7 +26,7 @@ export function validatePod(out: Findings, pod: KubeObject, old: KubeObject | un
       return checkPodResize(out, pod, old);
     default:
       checkWholePod(out, pod, options);
-      return checkPodUpdate(out, pod, old, options);
+      return out.later(() => checkPodUpdate(out, pod, old, options));
   }
 }
 

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type } from '../e2e/command.ts';
+import { makeCertificates } from './certificates.ts';
 import { nodeTools, toolPath } from './node-tools.ts';
 
 /** The Maven project that pins Kafka. Tests run from the root of the checkout. */
@@ -17,25 +18,31 @@ export const KAFKA_ADMIN = { user: 'admin', password: 'only-for-tests' };
 /** A real Kafka in one process, on loopback: passwords by SCRAM, rights by its own authorizer, nothing allowed that no rule allows. */
 export class KafkaServer {
   readonly port: number;
+  readonly tlsPort: number;
+  readonly ca: string;
   /** What it says, its authorizer included. */
   readonly log: string;
   readonly #folder: string;
   readonly #jars: string;
   #process: ChildProcess | undefined;
 
-  private constructor(folder: string, jars: string, port: number) {
+  private constructor(folder: string, jars: string, ports: Ports, ca: string) {
     this.#folder = folder;
     this.#jars = jars;
-    this.port = port;
+    this.port = ports.plain;
+    this.tlsPort = ports.tls;
+    this.ca = ca;
     this.log = join(folder, 'log');
   }
 
   static async start(): Promise<KafkaServer> {
     const jars = await kafkaJars();
     const folder = mkdtempSync(join(tmpdir(), 'tenantry-kafka-'));
-    const [port, controllerPort] = [await freePort(), await freePort()];
-    const server = new KafkaServer(folder, jars, port);
-    writeFileSync(server.#settings, settings(folder, port, controllerPort));
+    const ports = { plain: await freePort(), tls: await freePort(), controller: await freePort() };
+    const { ca, serverCert, serverKey } = makeCertificates(folder);
+    writeFileSync(join(folder, 'server.pem'), readFileSync(serverKey, 'utf8') + readFileSync(serverCert, 'utf8'));
+    const server = new KafkaServer(folder, jars, ports, readFileSync(ca, 'utf8'));
+    writeFileSync(server.#settings, settings(folder, ports));
     const scram = `SCRAM-SHA-512=[name=${KAFKA_ADMIN.user},password=${KAFKA_ADMIN.password}]`;
     const formatting = ['format', '-t', 'MkU3OEVBNTcwNTJENDM2Qg', '-c', server.#settings, '--add-scram', scram];
     const { code, stderr } = await type(toolPath('java'), ['-cp', jars, 'kafka.tools.StorageTool', ...formatting]);
@@ -101,20 +108,30 @@ async function kafkaJars(): Promise<string> {
   return join(folder, '*');
 }
 
-function settings(folder: string, port: number, controllerPort: number): string {
+interface Ports {
+  plain: number;
+  tls: number;
+  controller: number;
+}
+
+function settings(folder: string, ports: Ports): string {
   const login = 'org.apache.kafka.common.security.scram.ScramLoginModule required';
+  const clients = `CLIENT://127.0.0.1:${ports.plain},TLS://127.0.0.1:${ports.tls}`;
   const entries: Record<string, string | number> = {
     'process.roles': 'broker,controller',
     'node.id': 1,
-    'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
-    listeners: `CLIENT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `CLIENT://127.0.0.1:${port}`,
-    'listener.security.protocol.map': 'CLIENT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'controller.quorum.voters': `1@127.0.0.1:${ports.controller}`,
+    listeners: `${clients},CONTROLLER://127.0.0.1:${ports.controller}`,
+    'advertised.listeners': clients,
+    'listener.security.protocol.map': 'CLIENT:SASL_PLAINTEXT,TLS:SASL_SSL,CONTROLLER:PLAINTEXT',
     'controller.listener.names': 'CONTROLLER',
     'inter.broker.listener.name': 'CLIENT',
     'sasl.enabled.mechanisms': 'SCRAM-SHA-512',
     'sasl.mechanism.inter.broker.protocol': 'SCRAM-SHA-512',
     'listener.name.client.scram-sha-512.sasl.jaas.config': `${login} username="${KAFKA_ADMIN.user}" password="${KAFKA_ADMIN.password}";`,
+    'listener.name.tls.scram-sha-512.sasl.jaas.config': `${login};`,
+    'listener.name.tls.ssl.keystore.type': 'PEM',
+    'listener.name.tls.ssl.keystore.location': join(folder, 'server.pem'),
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     // The controller's listener asks nobody who they are, and is on loopback.
     'super.users': `User:${KAFKA_ADMIN.user};User:ANONYMOUS`,

@@ -1,11 +1,13 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { KafkaBroker } from '../../src/areas/plugins/kafka/kafka-broker.ts';
+import { PrometheusRule } from '../../src/areas/plugins/kafka/lag/alert-rules.ts';
 import { brokerSettings } from '../../src/areas/plugins/kafka/model/broker-settings.ts';
 import { brokerDifference } from '../../src/areas/plugins/kafka/model/broker-difference.ts';
 import { clientPrefixOf, usersOf } from '../../src/areas/plugins/kafka/model/event-names.ts';
 import { withdrawn } from '../../src/areas/plugins/kafka/model/wanted-events.ts';
+import { CrossTenantAttemptKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/cross-tenant-attempt.ts';
 import { PluginInstallationKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { TenantKind } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import { Deployment, NetworkPolicy, Secret } from '../../src/client/kinds.ts';
@@ -39,6 +41,7 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
     const entries = { 'kafka-bootstrap-servers': kafka.address, 'kafka-user': KAFKA_ADMIN.user, 'kafka-password': KAFKA_ADMIN.password };
     broker = new KafkaBroker(brokerSettings(entries)!, realClock);
     admin = actor(KAFKA_ADMIN);
+    await world.tenants.definition(PrometheusRule);
     await world.publisher('acme', 'acme');
     await Promise.all(['school', 'rival'].map((tenant) => world.tenants.tenant(tenant)));
     const events = { consumes: ['course.published.v1'], produces: ['course.recommended.v1'] };
@@ -95,10 +98,9 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
       'kafka-user': KAFKA_ADMIN.user,
       'kafka-password': KAFKA_ADMIN.password,
       'kafka-partitions': '2',
+      'kafka-authorizer-log': kafka.log,
     };
-    await world.client
-      .resource<KubeObject>(Secret, 'tenantry-system')
-      .create({ metadata: { name: 'plugin-platform' }, stringData });
+    await world.client.resource<KubeObject>(Secret, 'tenantry-system').create({ metadata: { name: 'plugin-platform' }, stringData });
     await Promise.all([world.install('school', 'other', { version: '1.0.0' }), world.install('rival', 'hello', { version: '1.0.0' })]);
     await Promise.all([ready('school', 'hello'), ready('school', 'other'), ready('rival', 'hello')]);
     expect((await broker.topics()).sort()).toEqual([
@@ -221,6 +223,58 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
         ...Array.from({ length: 5 }, () => 'CLUSTER_AUTHORIZATION_FAILED'),
       ]);
     });
+  });
+
+  it('are told on for what they tried elsewhere', async () => {
+    const expected = [
+      'hello kafka topic rival.course.published.v1 kafka:acl:read',
+      'hello kafka topic school.grade.given.v1 kafka:acl:describe',
+      'hello kafka topic school._dlq.other.grade.given.v1 kafka:acl:delete',
+      'hello kafka group rival.hello.main kafka:acl:read',
+      'hello kafka transactionalid rival.hello.tx kafka:acl:write',
+      'hello kafka cluster kafka-cluster kafka:acl:alter',
+    ];
+    await vi.waitUntil(async () => {
+      const { items } = await world.client.resource(CrossTenantAttemptKind, 'school').list();
+      const told = items.map(({ spec }) => `${spec.plugin} ${spec.kind} ${spec.target} ${spec.rule}`);
+      return expected.every((each) => told.includes(each));
+    }, UPKEEP);
+    expect(String((await target.request('GET', '/metrics')).body)).toContain(
+      'tenantry_cross_tenant_attempts_total{tenant="school",plugin="hello",kind="kafka"',
+    );
+  });
+
+  it('have the alert kept where Prometheus’ operator is', async () => {
+    const rule = await vi.waitUntil(
+      () => world.tenants.find(() => world.client.resource<KubeObject>(PrometheusRule, 'tenantry-system').get('tenantry-plugin-events')),
+      UPKEEP,
+    );
+    expect(rule.spec.groups[0].rules[0]).toMatchObject({
+      alert: 'consumer_lag',
+      expr: 'quantile by (tenant, plugin, group) (0.99, tenantry_plugin_consumer_lag_seconds) > 60',
+      for: '5m',
+    });
+  });
+
+  it('are reached over TLS, and only by who trusts the right authority', async () => {
+    const over = async (ca: string) => {
+      const entries = {
+        'kafka-bootstrap-servers': `127.0.0.1:${kafka.tlsPort}`,
+        'kafka-user': KAFKA_ADMIN.user,
+        'kafka-password': KAFKA_ADMIN.password,
+        'kafka-ca.crt': ca,
+      };
+      const encrypted = new KafkaBroker(brokerSettings(entries)!, realClock);
+      try {
+        return await encrypted.topics();
+      } finally {
+        await encrypted.close();
+      }
+    };
+    expect(await over(kafka.ca)).toContain(PUBLISHED);
+    await expect(over(readFileSync(join(target.data, 'pki', 'ca.crt'), 'utf8'))).rejects.toThrow(
+      `Cannot reach Kafka at 127.0.0.1:${kafka.tlsPort}`,
+    );
   });
 
   it('have put right what somebody changed', async () => {

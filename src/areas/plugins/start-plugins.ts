@@ -4,6 +4,8 @@ import { startAudit } from './audit/start-audit.ts';
 import { publisherController } from './controllers/publisher/publisher.controller.ts';
 import { versionController } from './controllers/version/version.controller.ts';
 import { rotationController } from './database/rotation.controller.ts';
+import { argoController } from './neighbours/argo.controller.ts';
+import { kyvernoController } from './neighbours/kyverno.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
 import { eventsOf } from './kafka/installed-events.ts';
 import { eventsUpkeepController } from './kafka/events-upkeep.controller.ts';
@@ -25,6 +27,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
   const events = new EventRecorder({ client, log, controller: 'plugins.tenantry.dev/plugins', instance });
   const environment: PluginsEnvironment = { ...options, informers, events };
   const parts = installationParts(environment);
+  const audit = startAudit(environment, parts);
   const installations = installationController(environment, parts);
   const upkeep = eventsUpkeepController(environment, {
     ...parts,
@@ -33,6 +36,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     brokerSettings: () => parts.broker.settings(),
     eventsOf: (installation) => eventsOf(installation, parts),
     wake: (key) => installations.queue.add(key),
+    report: (refusal) => audit.recorder.report(refusal),
   });
   const controllers: { start(): unknown; stop(): Promise<void> }[] = [
     publisherController(environment),
@@ -44,9 +48,10 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     policyController(environment, parts),
     followController(environment, parts),
     logReadersController(environment, parts),
+    kyvernoController(environment),
+    argoController(environment, parts),
   ];
   for (const controller of controllers) controller.start();
-  const audit = startAudit(environment, parts);
   return {
     async stop() {
       await Promise.all(controllers.map((controller) => controller.stop()));

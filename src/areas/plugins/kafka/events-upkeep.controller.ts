@@ -30,7 +30,7 @@ export interface UpkeepParts {
   /** The platform's settings as Kafka's. @throws BrokerSettingsError */
   brokerSettings(): BrokerSettings | undefined;
   /** Takes what the broker refused plugins, as far as it is told. */
-  report?(refusal: BrokerRefusal): void;
+  report(refusal: BrokerRefusal): void;
   /** Has the steps of an installation run. */
   wake(key: string): void;
 }
@@ -77,7 +77,7 @@ async function look(broker: EventBroker, all: readonly EventsOf[], parts: Upkeep
 /** A broker tells nobody whom it refused but its own log; where that can be read it is. */
 async function tellRefusals(tail: LogTail, { brokerSettings, report }: UpkeepParts, now: number): Promise<void> {
   const path = brokerSettings()?.authorizerLog;
-  if (path === undefined || !report) return;
+  if (path === undefined) return;
   for (const line of await tail.read(path)) {
     const refusal = refusalIn(line, now);
     if (refusal) report(refusal);

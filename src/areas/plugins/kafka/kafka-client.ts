@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { ConnectionPool, findCoordinatorV4, metadataV12, type API, type Connection, type ResponseError } from '@platformatic/kafka';
 import type { BrokerSettings, ServerAddress } from './model/broker-settings.ts';
 import { addressText } from './model/broker-settings.ts';
@@ -28,8 +29,9 @@ export class KafkaClient {
       connectTimeout: CONNECT_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       ...(admin ? { sasl: { mechanism: admin.mechanism, username: admin.user, password: admin.password } } : {}),
-      // The name of the certificate is that of the server that was called.
-      ...(tls ? { tls: tls.ca === undefined ? {} : { ca: tls.ca }, tlsServerName: true } : {}),
+      ...(tls ? { tls: tls.ca === undefined ? {} : { ca: tls.ca } } : {}),
+      // A proxy in front of brokers goes by the name that is called; an address is no such name.
+      ...(tls && servers.every(({ host }) => isIP(host) === 0) ? { tlsServerName: true } : {}),
     });
     // The pool listens for the first error of a connection only; another one would end the process.
     this.#pool.on('connecting', ({ connection }) => connection.on('error', () => {}));

@@ -6,7 +6,7 @@ import type { Clock } from '../../../../lib/clock.ts';
 import { FIELD_MANAGER } from '../../installation/plugin-objects.ts';
 import { lagAlertRule } from './lag-alert-rule.ts';
 
-const PrometheusRule: Kind = {
+export const PrometheusRule: Kind = {
   group: 'monitoring.coreos.com',
   version: 'v1',
   kind: 'PrometheusRule',

@@ -28,6 +28,10 @@ export function pluginsRights(): KubeObject[] {
     // They give owners of tenants one role in the namespaces of plugins, and may give no other.
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: WRITE },
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], resourceNames: [LOG_READER_ROLE], verbs: ['bind'] },
+    // Where Kyverno or Argo CD is.
+    { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: READ },
+    { apiGroups: ['policies.kyverno.io'], resources: ['imagevalidatingpolicies'], verbs: WRITE },
+    { apiGroups: ['argoproj.io'], resources: ['appprojects'], verbs: WRITE },
     { apiGroups: ['external-secrets.io'], resources: ['secretstores', 'externalsecrets'], verbs: WRITE },
     { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   ];

@@ -4,6 +4,8 @@ import { startAudit } from './audit/start-audit.ts';
 import { publisherController } from './controllers/publisher/publisher.controller.ts';
 import { versionController } from './controllers/version/version.controller.ts';
 import { rotationController } from './database/rotation.controller.ts';
+import { argoController } from './neighbours/argo.controller.ts';
+import { kyvernoController } from './neighbours/kyverno.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
 import { eventsOf } from './kafka/installed-events.ts';
 import { eventsUpkeepController } from './kafka/events-upkeep.controller.ts';
@@ -46,6 +48,8 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     policyController(environment, parts),
     followController(environment, parts),
     logReadersController(environment, parts),
+    kyvernoController(environment),
+    argoController(environment, parts),
   ];
   for (const controller of controllers) controller.start();
   return {

@@ -1,8 +1,9 @@
 import { basename } from 'node:path';
 import { PLATFORM_NAMESPACE, SECRET_PATH_ANNOTATION, STORED_SECRET_LABEL } from '../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { isSecretProperty, storedSecretName } from '../../api/plugins.tenantry.dev/v1alpha1/secret-path.ts';
-import { Secret } from '../../client/kinds.ts';
+import { Namespace, Secret } from '../../client/kinds.ts';
 import type { KubeObject } from '../../kube/object.ts';
+import { isStatusError } from '../../kube/status.ts';
 import { attempting } from '../terminal/explain.ts';
 import type { Session } from '../terminal/session.ts';
 import { pathOf, placeOf, storedAt } from './stored-secrets.ts';
@@ -49,13 +50,28 @@ async function store(session: Session, text: string, flags: PutFlags, path: stri
       labels: { [STORED_SECRET_LABEL]: 'true' },
       annotations: { [SECRET_PATH_ANNOTATION]: path },
     };
-    await secrets.create({ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data });
+    await inPlatformNamespace(session, () => secrets.create({ apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque', data }));
     return 'stored';
   }
   const gone = flags.replace ? existing.properties.filter((name) => !Object.hasOwn(data, name)).map((name) => [name, null]) : [];
   const patch = { data: { ...Object.fromEntries(gone), ...data } };
   await secrets.patch(existing.secret.metadata.name!, { type: 'merge', patch });
   return 'changed';
+}
+
+/** The platform's namespace comes with the first installation, and secrets may be there before. */
+async function inPlatformNamespace<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isStatusError(error, 'NotFound')) throw error;
+  }
+  try {
+    await session.cluster.client.resource(Namespace).create({ metadata: { name: PLATFORM_NAMESPACE } });
+  } catch (error) {
+    if (!isStatusError(error, 'AlreadyExists')) throw error;
+  }
+  return work();
 }
 
 async function valuesFrom(input: SecretInput, { property, fromFile = [] }: PutFlags): Promise<Record<string, Uint8Array>> {

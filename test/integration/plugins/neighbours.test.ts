@@ -28,8 +28,8 @@ describe('beside plugins', { timeout: 60_000 }, () => {
   beforeAll(async () => {
     world = await PluginWorld.start();
     await world.publisher('acme', 'acme');
-    // With the first tenant the platform's namespace is there.
-    await world.tenants.tenant('school');
+    // Otherwise there with the first installation.
+    await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
   }, 60_000);
   afterAll(() => world?.stop(), 60_000);
 

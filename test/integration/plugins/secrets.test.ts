@@ -39,6 +39,12 @@ describe('the secrets of a plugin', { timeout: 60_000 }, () => {
     return items.map(({ spec }) => JSON.stringify(spec.template.metadata.annotations ?? {})).join();
   };
 
+  it('are put before anything is installed', async () => {
+    expect(await put(session(), piped('x'), 'early/api', { tenant: 'school' })).toBe(0);
+    expect(await list(session(), { plugin: 'early' })).toBe(0);
+    expect(said).toMatch(/school +early\/api +value/);
+  });
+
   it('are put with a pipe, and then it is installed', async () => {
     await world.version('acme', 'keys', '1.0.0', { secrets: [{ name: 'api', property: 'key' }] });
     await world.install('school', 'keys', { version: '1.0.0' });

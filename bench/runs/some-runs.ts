@@ -37,7 +37,7 @@ export async function createRuntime(client: Client, namespace: string, name: str
   await client.resource(RuntimeKind, namespace).create({
     metadata: { name },
     spec: {
-      template: { spec: { containers: [{ name: 'runtime', image: 'tenantry.dev/runtime-bash', resources: {} }] } },
+      template: { spec: { containers: [{ name: 'runtime', image: 'tenantry.dev/runtime-bash' }] } },
       capacity: { resources: { runs: CONCURRENCY } },
       replicas: 1,
       warmWorkers: CONCURRENCY,

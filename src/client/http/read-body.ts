@@ -30,9 +30,11 @@ function wholeBody(body: Readable): Promise<Buffer> {
     if (body.destroyed) return early();
     const chunks: Buffer[] = [];
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
-    body.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    body.once('end', () => {
+      body.off('close', early);
+      resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
+    });
     body.once('error', reject);
-    // After its end this says nothing new.
     body.once('close', early);
   });
 }

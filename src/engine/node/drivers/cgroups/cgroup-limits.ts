@@ -25,11 +25,11 @@ export function cpuWeight(shares: number): number {
 }
 
 /** What to write to hold a cgroup to these limits; what is not limited is not written. */
-export function limitWrites(version: 'v1' | 'v2', limits: ResourceLimits): CgroupWrite[] {
+export function limitWrites(version: 'v1' | 'v2', limits: Partial<ResourceLimits>): CgroupWrite[] {
   return version === 'v1' ? writesOfV1(limits) : writesOfV2(limits);
 }
 
-function writesOfV1({ cpuShares, cpuMillis, memoryBytes, pids }: ResourceLimits): CgroupWrite[] {
+function writesOfV1({ cpuShares, cpuMillis, memoryBytes, pids }: Partial<ResourceLimits>): CgroupWrite[] {
   const writes: CgroupWrite[] = [];
   if (cpuShares !== undefined) writes.push({ controller: 'cpu', file: 'cpu.shares', value: String(Math.max(SMALLEST_SHARES, cpuShares)) });
   if (cpuMillis !== undefined) {
@@ -41,11 +41,11 @@ function writesOfV1({ cpuShares, cpuMillis, memoryBytes, pids }: ResourceLimits)
     // Memory may never be over memory and swap: depending on what was there before, one or the other has to go first.
     writes.push(memory('memory.limit_in_bytes', true), memory('memory.memsw.limit_in_bytes', true), memory('memory.limit_in_bytes', false));
   }
-  writes.push({ controller: 'pids', file: 'pids.max', value: String(pids) });
+  if (pids !== undefined) writes.push({ controller: 'pids', file: 'pids.max', value: String(pids) });
   return writes;
 }
 
-function writesOfV2({ cpuShares, cpuMillis, memoryBytes, pids }: ResourceLimits): CgroupWrite[] {
+function writesOfV2({ cpuShares, cpuMillis, memoryBytes, pids }: Partial<ResourceLimits>): CgroupWrite[] {
   const writes: CgroupWrite[] = [];
   const unified = (file: string, value: string | number, optional = false): void =>
     void writes.push({ controller: 'unified', file, value: String(value), optional });
@@ -55,6 +55,6 @@ function writesOfV2({ cpuShares, cpuMillis, memoryBytes, pids }: ResourceLimits)
     unified('memory.max', memoryBytes);
     unified('memory.swap.max', 0, true);
   }
-  unified('pids.max', pids);
+  if (pids !== undefined) unified('pids.max', pids);
   return writes;
 }

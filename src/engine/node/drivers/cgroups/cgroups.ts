@@ -14,7 +14,7 @@ import { parseProcesses, valueOf, workingSet } from './cgroup-readings.ts';
 export interface Cgroups {
   readonly version: 'v1' | 'v2';
   /** Makes it and sets its limits; what is there is taken and limited anew. */
-  create(path: string, limits?: ResourceLimits): Promise<void>;
+  create(path: string, limits?: Partial<ResourceLimits>): Promise<void>;
   add(path: string, pid: number): Promise<void>;
   /** Of the cgroup and everything below it; empty when it is not there. */
   processes(path: string): Promise<number[]>;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import type { Cgroups } from '../cgroups/cgroups.ts';
 import type { SandboxSpec } from '../driver.ts';
@@ -12,9 +13,17 @@ const MS_NOSUID = 2;
 const MS_NODEV = 4;
 const MS_NOEXEC = 8;
 
-/** Makes what the containers of a Pod have in common: a cgroup with the sum of their limits, /dev/shm, and a namespace for queues. */
+/** What a group of processes weighs that says nothing, in the newer version of cgroups; in the older it is less. */
+const USUAL_SHARES = 2600;
+const SHARES_PER_CORE = 1024;
+
+/**
+ * Makes what the containers of a Pod have in common: a cgroup with the sum of their limits, /dev/shm, and a namespace for queues. All Pods
+ * together weigh as much as the cores of the machine, as the kubelet has it: else a busy program beside them counts as much as all of them.
+ */
 export async function makeSandbox(place: PodPlace, { limits }: SandboxSpec, cgroups: Cgroups): Promise<void> {
   await mkdir(place.sharedMemory, { recursive: true, mode: 0o755 });
+  await cgroups.create(dirname(place.cgroup), { cpuShares: Math.max(USUAL_SHARES, availableParallelism() * SHARES_PER_CORE) });
   await Promise.all([cgroups.create(place.cgroup, limits), mountSharedMemory(place.sharedMemory), holdIpcNamespace(place.ipcNamespace)]);
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Event, Pod } from '../../src/client/kinds.ts';
+import { ConfigMap, Event, Pod } from '../../src/client/kinds.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { registriesPath } from '../../src/main/node-images.ts';
 import { nodeUser, until, type NodeUser } from '../support/node-client.ts';
@@ -20,6 +20,8 @@ describe('a plugin, from init to uninstall', { timeout: 120_000 }, () => {
   const plugin = join(folder, 'hello');
   const key = join(folder, 'acme.key');
   let kubectl: string;
+  let gateway: string;
+  let token: string;
   let engine: SpawnedEngine;
   let user: NodeUser;
   let registry: TestRegistry;
@@ -85,6 +87,29 @@ describe('a plugin, from init to uninstall', { timeout: 120_000 }, () => {
     return tenantry('plugin', 'publish', plugin);
   }
 
+  /** Calls the tool as an application of the tenant does. */
+  async function greet(): Promise<unknown> {
+    const body = JSON.stringify({ name: 'Ada' });
+    const answer = await fetch(`${gateway}/school/hello/mcp/hello`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body,
+    });
+    if (answer.status !== 200) throw new Error(`the gateway answered ${answer.status}: ${await answer.text()}`);
+    return answer.json();
+  }
+
+  async function askUntil(signal: AbortSignal): Promise<{ answers: number; failures: string[] }> {
+    const told = { answers: 0, failures: [] as string[] };
+    while (!signal.aborted) {
+      await greet().then(
+        () => told.answers++,
+        (error: unknown) => told.failures.push(String(error)),
+      );
+    }
+    return told;
+  }
+
   it('is written, signed and published', async () => {
     await tenantry('plugin', 'init', plugin, '--publisher', 'acme', '--image', `${registry.host}/acme/hello`);
     await tenantry('plugin', 'lint', plugin);
@@ -136,7 +161,7 @@ describe('a plugin, from init to uninstall', { timeout: 120_000 }, () => {
     expect(
       await inside(
         'school',
-        `import { lookup } from 'node:dns/promises'; await lookup('plugin.plugin-school-hello.svc.cluster.local'); console.log('found')`,
+        `import { lookup } from 'node:dns/promises'; await lookup('kubernetes.default.svc.cluster.local'); console.log('found')`,
       ),
     ).toContain('found');
     const events = user.client.resource<KubeObject>(Event, 'plugin-school-hello');
@@ -150,10 +175,22 @@ describe('a plugin, from init to uninstall', { timeout: 120_000 }, () => {
     );
   });
 
-  it('is upgraded, rolled back, and leaves nothing behind', async () => {
+  it('answers through the gateway, for its tenant', async () => {
+    await program(kubectl, 'create', 'serviceaccount', 'app', '-n', 'school');
+    await program(kubectl, 'create', 'rolebinding', 'app', '--clusterrole=edit', '--serviceaccount=school:app', '-n', 'school');
+    token = (await program(kubectl, 'create', 'token', 'app', '-n', 'school')).trim();
+    gateway = (await user.client.resource<KubeObject>(ConfigMap, 'tenantry-system').get('plugin-gateway')).data.url;
+    expect(await greet()).toEqual({ text: 'Hello, Ada!', degraded: false });
+  });
+
+  it('is upgraded and rolled back under requests, none of which fails, and leaves nothing behind', async () => {
     expect(await release('0.2.0')).toContain('VERIFIED');
+    const stop = new AbortController();
+    const asking = askUntil(stop.signal);
     expect(await tenantry('plugin', 'upgrade', 'hello', '--to', '0.2.0', '--tenant', 'school')).toContain('ACTIVE');
     expect(await tenantry('plugin', 'rollback', 'hello', '--tenant', 'school')).toContain('0.1.0');
+    stop.abort();
+    expect(await asking).toEqual({ failures: [], answers: expect.any(Number) });
     expect(await tenantry('plugin', 'get', 'hello', '--tenant', 'school')).toContain('0.1.0');
     await tenantry('plugin', 'uninstall', 'hello', '--tenant', 'school', '--delete-data');
     const namespaces = await program(kubectl, 'get', 'namespaces', '-o', 'name');

@@ -44,13 +44,29 @@ function rememberSocket(session: object, socket: TLSSocket): TLSSocket {
   return socket;
 }
 
+/** What is known of the certificates that clients show, by their bytes: a client with many connections shows one. */
+const perCertificate = new Map<string, Known>();
+const REMEMBERED = 1000;
+
 function inspect(socket: TLSSocket, authorities: ClientAuthorities): Known {
-  const peer = socket.getPeerCertificate(true);
-  if (peer === null || peer === undefined || peer.raw === undefined) return {};
+  const shown = socket.getPeerX509Certificate();
+  if (shown === undefined) return {};
+  // Of the connection and not of the certificate: it may have expired since.
   if (!socket.authorized) return { badCertificate: String(socket.authorizationError ?? 'not verified') };
+  const key = `${authorities.frontProxy}${shown.raw.toString('latin1')}`;
+  let known = perCertificate.get(key);
+  if (known === undefined) {
+    known = inspectCertificate(shown, socket, authorities);
+    if (perCertificate.size >= REMEMBERED) perCertificate.delete(perCertificate.keys().next().value!);
+    perCertificate.set(key, known);
+  }
+  return known;
+}
+
+function inspectCertificate(leaf: X509Certificate, socket: TLSSocket, authorities: ClientAuthorities): Known {
+  const peer = socket.getPeerCertificate(true);
   const subject = peer.subject as unknown as Record<string, string | string[] | undefined>;
   const commonName = first(subject.CN);
-  const leaf = new X509Certificate(peer.raw);
   const certificate = {
     commonName,
     organizations: subject.O === undefined ? [] : ([] as string[]).concat(subject.O),

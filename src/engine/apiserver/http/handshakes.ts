@@ -1,9 +1,10 @@
 import type { Socket } from 'node:net';
-import type { Clock } from '../../../lib/clock.ts';
+import type { Clock, Timer } from '../../../lib/clock.ts';
 
-/** So many connections begin TLS within so many milliseconds: each costs about one, in one piece. */
-const AT_ONCE = 3;
-const EVERY_MS = 5;
+/** So many connections shake hands at once: each costs some milliseconds, in two or three pieces that nobody can cut. */
+const AT_ONCE = 2;
+/** A client that takes longer for its part does not keep the next one waiting. */
+const PATIENCE_MS = 10;
 
 /**
  * Lets connections begin TLS a few at a time. Node takes in whatever has arrived in one turn of the event loop: five hundred clients that
@@ -13,7 +14,10 @@ export class Handshakes {
   readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #begin: (socket: Socket) => void;
   #waiting: Socket[] = [];
-  #begun = 0;
+  /** One for each handshake that is under way and has not taken too long, in the order of their beginning. */
+  #patience: Timer[] = [];
+  /** How many have taken too long and are still to end. */
+  #late = 0;
 
   constructor(clock: Pick<Clock, 'setTimer'>, begin: (socket: Socket) => void) {
     this.#clock = clock;
@@ -22,19 +26,29 @@ export class Handshakes {
 
   /** Takes a socket that is not read from yet. */
   add(socket: Socket): void {
-    if (this.#begun >= AT_ONCE) {
-      this.#waiting.push(socket);
+    this.#waiting.push(socket);
+    this.#goOn();
+  }
+
+  /** One of them is over, well or not: the one that began first, for all we know. */
+  ended(): void {
+    if (this.#late > 0) {
+      this.#late--;
       return;
     }
-    // A timer, because the point is to wait.
-    if (this.#begun++ === 0) this.#clock.setTimer(EVERY_MS, () => this.#goOn());
-    this.#begin(socket);
+    this.#patience.shift()?.cancel();
+    this.#goOn();
   }
 
   #goOn(): void {
-    this.#begun = 0;
-    const waiting = this.#waiting;
-    this.#waiting = waiting.slice(AT_ONCE);
-    for (const socket of waiting.slice(0, AT_ONCE)) this.add(socket);
+    while (this.#patience.length < AT_ONCE && this.#waiting.length > 0) {
+      const timer = this.#clock.setTimer(PATIENCE_MS, () => {
+        this.#patience = this.#patience.filter((other) => other !== timer);
+        this.#late++;
+        this.#goOn();
+      });
+      this.#patience.push(timer);
+      this.#begin(this.#waiting.shift()!);
+    }
   }
 }

@@ -71,8 +71,11 @@ export class Listener {
     this.#server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => this.#onRequest(request, response));
     const [beginTls] = this.#server.listeners('connection') as ((socket: Socket) => void)[];
     const handshakes = new Handshakes(realClock, (socket) => {
-      if (!socket.destroyed) beginTls.call(this.#server, socket);
+      if (socket.destroyed) handshakes.ended();
+      else beginTls.call(this.#server, socket);
     });
+    this.#server.on('secureConnection', () => handshakes.ended());
+    this.#server.on('tlsClientError', () => handshakes.ended());
     this.#server.off('connection', beginTls);
     this.#server.on('connection', (socket: Socket) => {
       handshakes.add(socket);
@@ -86,7 +89,6 @@ export class Listener {
       session.once('close', () => this.#sessions.delete(session));
     });
     this.#server.on('sessionError', () => {});
-    this.#server.on('tlsClientError', () => {});
     this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => this.#onUpgrade(request, socket, head));
   }
 

@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { brokerInThread } from '../../src/areas/plugins/kafka/broker-thread.ts';
 import { KafkaBroker } from '../../src/areas/plugins/kafka/kafka-broker.ts';
 import { PrometheusRule } from '../../src/areas/plugins/kafka/lag/alert-rules.ts';
 import { brokerSettings } from '../../src/areas/plugins/kafka/model/broker-settings.ts';
@@ -275,6 +277,19 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
     await expect(over(readFileSync(join(target.data, 'pki', 'ca.crt'), 'utf8'))).rejects.toThrow(
       `Cannot reach Kafka at 127.0.0.1:${kafka.tlsPort}`,
     );
+  });
+
+  it('are looked after from a thread of its own in the built program', async () => {
+    const threaded = brokerInThread(pathToFileURL('dist/kafka-worker.js'), broker.settings);
+    expect(await threaded.topics()).toEqual(await broker.topics());
+    expect(await threaded.compare([withdrawn('school', 'hello')])).toEqual(await broker.compare([withdrawn('school', 'hello')]));
+    await threaded.close();
+    const nowhere = brokerInThread(pathToFileURL('dist/kafka-worker.js'), {
+      ...broker.settings,
+      servers: [{ host: '127.0.0.1', port: 1 }],
+    });
+    await expect(nowhere.topics()).rejects.toThrow('Cannot reach Kafka at 127.0.0.1:1: connect ECONNREFUSED');
+    await nowhere.close();
   });
 
   it('have put right what somebody changed', async () => {

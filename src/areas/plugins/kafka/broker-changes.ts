@@ -19,13 +19,11 @@ const TOPIC_CONFIG = 2;
 const SET = 0;
 
 /**
- * Writes what differs. A view of a broker can be a moment old, so what is there already, or gone already, is as good as done. First what
- * holds a user back, then its rights, then its password; who loses a password has lost its rights before.
+ * Writes what differs. A view of a broker can be a moment old, so what is there already, or gone already, is as good as done. The password
+ * comes last: who gets one is held back by then, and who loses one has lost its rights before.
  */
 export async function applyBrokerChanges(client: KafkaClient, changes: BrokerChanges, replicas: number): Promise<void> {
-  await applyTopics(client, changes, replicas);
-  await applyQuotas(client, changes);
-  await applyRules(client, changes);
+  await Promise.all([applyTopics(client, changes, replicas), applyQuotas(client, changes), applyRules(client, changes)]);
   await applyPasswords(client, changes);
 }
 

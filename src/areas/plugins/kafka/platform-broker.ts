@@ -3,6 +3,7 @@ import { PLATFORM_NAMESPACE, PLATFORM_SETTINGS } from '../../../api/plugins.tena
 import { deepEqual } from '../../../kube/json-value.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
+import { openBroker } from './broker-thread.ts';
 import type { EventBroker } from './event-broker.ts';
 import { brokerSettings, type BrokerSettings, type ServerAddress } from './model/broker-settings.ts';
 
@@ -34,7 +35,7 @@ export class PlatformBroker {
       await (await broker).close();
     }
     if (!settings) return undefined;
-    this.#known ??= { settings, broker: open(settings, this.#clock) };
+    this.#known ??= { settings, broker: openBroker(settings, this.#clock) };
     return this.#known.broker;
   }
 
@@ -64,10 +65,4 @@ export class PlatformBroker {
     this.#known = undefined;
     await (await broker)?.close();
   }
-}
-
-/** Who has no Kafka does not carry its client. */
-async function open(settings: BrokerSettings, clock: Clock): Promise<EventBroker> {
-  const { KafkaBroker } = await import('./kafka-broker.ts');
-  return new KafkaBroker(settings, clock);
 }

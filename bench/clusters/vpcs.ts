@@ -1,22 +1,33 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { loadavg } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { LinuxNetworks } from '../../src/areas/clusters/network/linux/linux-networks.ts';
 import { macOf, uplinkOf } from '../../src/areas/clusters/network/model/address-plan.ts';
 import { platformOf, type NetworkPlan, type Vpc } from '../../src/areas/clusters/network/model/vpc.ts';
+import { OvnNetworks } from '../../src/areas/clusters/network/ovn/ovn-networks.ts';
+import { realClock } from '../../src/lib/clock.ts';
 import type { Networks } from '../../src/areas/clusters/network/networks.ts';
 
 const VPCS = 100;
 const BAR_SECONDS = 2;
 const AIM_SECONDS = 0.5;
 
-/** How long it takes until so many VPCs are there, each with a subnet, a worker's tap and an endpoint; to change one; to look; to take all away. Needs root, `ip` and `nft`. */
+/** How long it takes until so many VPCs are there, each with a subnet, a worker's tap and an endpoint; to change one; to look; to take all away. Needs root, `ip`, `nft`, `ethtool` and OVN. */
 export async function benchVpcs(): Promise<void> {
   const machine = `ttn-${randomBytes(3).toString('hex')}`;
   execFileSync('ip', ['netns', 'add', machine]);
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-ovn-'));
+  const options = { instance: machine.slice(4), machine: `/run/netns/${machine}` };
   try {
-    await measure(new LinuxNetworks({ instance: machine.slice(4), machine: `/run/netns/${machine}` }));
+    await measure(new LinuxNetworks(options));
+    const ovn = new OvnNetworks({ ...options, folder, clock: realClock });
+    // The programs of OVN are there once for all VPCs.
+    console.log(`ovn: its programs ${await seconds(() => ovn.ensure({ platform: platformOf(), vpcs: [] }))} s`);
+    await measure(ovn);
   } finally {
+    rmSync(folder, { recursive: true, force: true });
     execFileSync('ip', ['netns', 'del', machine]);
   }
 }

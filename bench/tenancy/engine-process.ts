@@ -15,10 +15,9 @@ export async function connect(kubeconfig: string): Promise<Client> {
   return createClient(await connectContext(resolveContext(await loadKubeconfig({ path: kubeconfig }))));
 }
 
-/** `tenantry up` as users have it, on a data directory that outlives it. */
-export async function startEngineProcess(data: string, options: readonly string[]): Promise<EngineProcess> {
-  // No Pod of these measurements has to run.
-  const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', data, '--port', '0', '--node', 'none', ...options], {
+/** `tenantry up` as users have it, on a data directory that outlives it. Without a node unless told otherwise: no Pod of most measurements has to run. */
+export async function startEngineProcess(data: string, options: readonly string[], node = 'none'): Promise<EngineProcess> {
+  const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', data, '--port', '0', '--node', node, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise<void>((resolve, reject) => {

@@ -27,6 +27,7 @@ export class TokenKeys {
   readonly #client: Client;
   readonly #secrets: Informer;
   #current: { id: string; signing: Promise<SigningKey> } | undefined;
+  #creating: Promise<KubeObject> | undefined;
 
   /** `secrets`: the one Secret, once it is there. */
   constructor(client: Client, secrets: Informer) {
@@ -60,7 +61,7 @@ export class TokenKeys {
 
   /** The oldest first. */
   async #kept(): Promise<KeptKey[]> {
-    const secret = this.#secrets.find(PLATFORM_NAMESPACE, TOKEN_KEYS) ?? (await this.#read()) ?? (await this.#create());
+    const secret = this.#secrets.find(PLATFORM_NAMESPACE, TOKEN_KEYS) ?? (await this.#read()) ?? (await this.#createOnce());
     const keys = Object.values((secret.data ?? {}) as Record<string, string>).map(parseKey);
     if (keys.length === 0)
       throw new Error(`Cannot sign tokens: the Secret ${PLATFORM_NAMESPACE}/${TOKEN_KEYS} is empty; delete it to have a new key`);
@@ -74,6 +75,12 @@ export class TokenKeys {
       if (isStatusError(error, 'NotFound')) return undefined;
       throw error;
     }
+  }
+
+  /** Those who come at once share it. */
+  #createOnce(): Promise<KubeObject> {
+    this.#creating ??= this.#create().finally(() => (this.#creating = undefined));
+    return this.#creating;
   }
 
   async #create(): Promise<KubeObject> {

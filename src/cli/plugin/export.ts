@@ -3,6 +3,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { once } from 'node:events';
 import { stringify } from 'yaml';
+import { RELATIVE_PATH } from '../../api/adapstory.com/v1/plugin-manifest.ts';
 import { secretPathOf } from '../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
@@ -15,7 +16,7 @@ import type { Session } from '../terminal/session.ts';
 export type Dump = (client: Client, tenant: string, plugin: string, write: (text: string) => Promise<void> | void) => Promise<void>;
 
 /** Names of files come from whoever published: none leads out of its folder. */
-const INNER_PATH = /^[A-Za-z0-9_][A-Za-z0-9_.-]*(\/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$/;
+const INNER_PATH = new RegExp(RELATIVE_PATH);
 
 /** Writes all that a tenant has of a plugin into a folder. @returns the exit code */
 export async function exportInstallation(

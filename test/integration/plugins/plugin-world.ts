@@ -114,6 +114,22 @@ export class PluginWorld {
     return `${this.#registry.host}/${repository}@${digest}`;
   }
 
+  /** An image at the tag of a version, which may have been another before. @returns its digest */
+  push(publisher: string, plugin: string, version: string, content: string): string {
+    const repository = `${publisher}/${plugin}`;
+    return this.#registry.push(repository, version, { layers: [[{ name: 'app', content }]], config: { User: '10001' } }).digest;
+  }
+
+  /** Where the image of a version is. */
+  imageOf(publisher: string, plugin: string, version: string): string {
+    return `${this.#registry.host}/${publisher}/${plugin}:${version}`;
+  }
+
+  /** Signs what is at the tag of a version. */
+  async sign(publisher: string, plugin: string, version: string, key = publisher): Promise<void> {
+    await this.#sign(this.imageOf(publisher, plugin, version), version, this.#key(key));
+  }
+
   async #sign(image: string, tag: string, key: SigningKey): Promise<string> {
     const { signal } = new AbortController();
     const registries = { registries: { [this.#registry.host]: { mirrors: [], insecure: true } } };

@@ -83,6 +83,15 @@ describe('the secrets of a plugin', { timeout: 60_000 }, () => {
     await world.tenants.eventually(async () => (await given()).join() === 'second');
   });
 
+  it('hold up a rollback to a version whose secret is gone, and let it go on when it is back', async () => {
+    await remove(session(), 'keys/api', { tenant: 'school' });
+    await world.patch('school', 'keys', { rollback: { request: 1, to: '1.1.0' } });
+    const { status } = await world.until('school', 'keys', (each) => each.status?.reason === 'SecretMissing');
+    expect(status).toMatchObject({ version: '1.2.0', message: expect.stringContaining('adapstory/plugins/keys/school/api') });
+    expect(await put(session(), piped('back'), 'keys/api', { tenant: 'school', property: 'key' })).toBe(0);
+    await world.until('school', 'keys', (each) => each.status?.version === '1.1.0' && each.status.phase === 'ROLLED_BACK');
+  });
+
   it('are listed without a value in any format', async () => {
     said = '';
     await put(session(), piped(''), 'keys/tls', { tenant: 'school', fromFile: ['tls.crt', 'tls.key=private.pem'] });

@@ -1,3 +1,4 @@
+import { parseCidr } from '../../../kube/ip.ts';
 import { Quantity } from '../../../kube/quantity.ts';
 import { manifest, type PluginManifest } from './plugin-manifest.ts';
 import { shapeFindings, type Finding } from './shape-findings.ts';
@@ -9,7 +10,14 @@ export function checkManifest(value: unknown): Finding[] {
   const findings = shapeFindings(value, manifest.schema);
   if (findings.length > 0) return findings;
   const plugin = value as PluginManifest;
-  return [...imageRules(plugin), ...resourceRules(plugin), ...upgradeRules(plugin), ...nameRules(plugin), ...fileRules(plugin)];
+  return [
+    ...imageRules(plugin),
+    ...resourceRules(plugin),
+    ...upgradeRules(plugin),
+    ...nameRules(plugin),
+    ...fileRules(plugin),
+    ...reachRules(plugin),
+  ];
 }
 
 /** The files that a manifest refers to, by path. */
@@ -84,6 +92,19 @@ function nameRules({ spec }: PluginManifest): Finding[] {
       return [];
     });
   });
+}
+
+/** What a Pod or a NetworkPolicy would be refused for, long after the plugin was published. */
+function reachRules({ spec }: PluginManifest): Finding[] {
+  const variables = Object.keys(spec.runtime.env ?? {})
+    .filter((name) => !/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name))
+    .map((name) => ({ path: ['spec', 'runtime', 'env', name], message: 'is no name of a variable; use letters, digits and _' }));
+  const addresses = (spec.egress?.cidrs ?? []).flatMap(({ cidr }, index) =>
+    parseCidr(cidr)
+      ? []
+      : [{ path: ['spec', 'egress', 'cidrs', index, 'cidr'], message: `"${cidr}" is no range of addresses such as 192.0.2.0/24` }],
+  );
+  return [...variables, ...addresses];
 }
 
 function fileRules(plugin: PluginManifest): Finding[] {

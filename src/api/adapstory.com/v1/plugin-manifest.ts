@@ -11,7 +11,9 @@ const SEMVER =
   '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*)(\\.(0|[1-9]\\d*|\\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\\+[0-9a-zA-Z-]+(\\.[0-9a-zA-Z-]+)*)?$';
 const EVENT_TYPE = '^[a-z][a-z0-9]*(-[a-z0-9]+)*(\\.[a-z][a-z0-9]*(-[a-z0-9]+)*)+\\.v[1-9]\\d*$';
 /** Inside the folder of the manifest: no way up, none from the root. */
-const RELATIVE_PATH = '^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$';
+export const RELATIVE_PATH = '^[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*$';
+/** As it stands in a request line. */
+const URL_PATH = "^/[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*$";
 const DURATION = '^[0-9]+(ms|s|m|h)$';
 const RATE = '^[1-9][0-9]*/(second|minute|hour|day)$';
 
@@ -51,7 +53,7 @@ const runtime = object(
       },
     ),
     startupProbe: object(
-      { path: text({ pattern: '^/', maxLength: 512 }), port },
+      { path: text({ pattern: URL_PATH, maxLength: 512 }), port },
       {
         periodSeconds: integer({ minimum: 1, maximum: 300, default: 5 }),
         failureThreshold: integer({ minimum: 1, maximum: 600, default: 12 }),
@@ -67,7 +69,7 @@ const tool = object(
   {
     name: text({ pattern: '^[a-z][a-z0-9_-]*$', maxLength: 64 }),
     description: text({ minLength: 1, maxLength: 1024 }),
-    endpoint: text({ pattern: '^/', maxLength: 512 }),
+    endpoint: text({ pattern: URL_PATH, maxLength: 512 }),
     schema: text({ pattern: RELATIVE_PATH, maxLength: 255 }),
   },
   {

@@ -14,7 +14,7 @@ import type { PluginObjects } from '../plugin-objects.ts';
 export interface SecretsPorts {
   target(installation: PluginInstallation): Target;
   /** All versions that run, the wanted one among them. */
-  versions?(installation: PluginInstallation, target: Target): readonly Target[];
+  versions(installation: PluginInstallation, target: Target): readonly Target[];
   keep: PluginObjects['keep'];
   backend: Pick<SecretBackend, 'fetch' | 'read' | 'howToPut'>;
   /** An image pull Secret of the platform's namespace that the publisher may use. */
@@ -28,9 +28,7 @@ export function secretsResolved({ target, versions, keep, backend, pullSecret }:
     async run(installation) {
       const wanted = target(installation);
       const { plugin, publisher, namespace, manifest } = wanted;
-      const others = (versions?.(installation, wanted) ?? []).filter(
-        ({ version }) => version.metadata.name !== wanted.version.metadata.name,
-      );
+      const others = versions(installation, wanted).filter(({ version }) => version.metadata.name !== wanted.version.metadata.name);
       const unavailable = await backend.fetch([wanted, ...others]);
       if (unavailable) return unavailable;
       const { data, missing } = resolveSecrets(wanted, backend);

@@ -104,7 +104,7 @@ describe('the secrets of plugins, fetched by the External Secrets Operator', { t
         admissionReviewVersions: ['v1'],
         sideEffects: 'None',
       })),
-    } as never);
+    });
   }
 
   function run(program: string, ...args: string[]): void {
@@ -189,7 +189,7 @@ describe('the secrets of plugins, fetched by the External Secrets Operator', { t
       target: { name: 'stolen' },
       dataFrom: [{ extract: { key: keyOf('keys', 'school', 'api') } }],
     };
-    await world.client.resource<KubeObject>(ExternalSecretKind, 'plugin-other-keys').create({ metadata: { name: 'thief' }, spec } as never);
+    await world.client.resource<KubeObject>(ExternalSecretKind, 'plugin-other-keys').create({ metadata: { name: 'thief' }, spec });
     const failed = await world.tenants.eventually(async () => {
       const { status } = await world.client.resource<KubeObject>(ExternalSecretKind, 'plugin-other-keys').get('thief');
       return findCondition<{ type: string; status: string; reason?: string }>(status?.conditions, 'Ready');

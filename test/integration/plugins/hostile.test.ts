@@ -131,7 +131,7 @@ describe('what is meant to break plugins', { timeout: 60_000 }, () => {
     expect(items.map(({ spec }) => spec.template.spec.containers[0].image as string)).toEqual([image]);
     const spec = { ...items[0].spec.template.spec, containers: [{ ...items[0].spec.template.spec.containers[0] }] };
     spec.containers[0].image = `${image.split('@')[0]}@${digest}`;
-    const made = world.client.resource<KubeObject>(Pod, 'plugin-school-moved').create({ metadata: { name: 'swapped' }, spec } as never);
+    const made = world.client.resource<KubeObject>(Pod, 'plugin-school-moved').create({ metadata: { name: 'swapped' }, spec });
     await expect(made).rejects.toThrow('it is no version of this plugin');
   });
 

@@ -50,6 +50,11 @@ export function removalScript(removals: readonly string[]): string {
   return removals.length === 0 ? '' : given('ip -force -batch - >/dev/null 2>&1', `${removals.join('\n')}\n`, ' || true');
 }
 
+/** A worker's link whose other end is in a namespace that was deleted, and lives on with a process in it, makes place for another. */
+export function staleLinkScript(path: string): string {
+  return `nsenter --net=${path} ip link delete eth0 >/dev/null 2>&1 || true\n`;
+}
+
 /** Goes on after a line that fails, and says which one it was. */
 export function ipScript(commands: readonly string[]): string {
   return given('ip -force -batch -', `${commands.join('\n')}\n`);

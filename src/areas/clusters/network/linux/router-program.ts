@@ -12,6 +12,8 @@ export interface RouterProgram {
   removals: string[];
   /** Input of `ip -batch` inside the router. */
   commands: string[];
+  /** Paths of the namespaces of workers that get a link. */
+  linked: string[];
   /** Input of `ip -batch` inside the namespaces of workers, by path. */
   inside: Map<string, string[]>;
 }
@@ -51,6 +53,9 @@ export function routerProgram(vpc: Vpc, peers: readonly Vpc[], platform: Platfor
       ...peers.flatMap((peer) => peerCommands(vpc, peer)),
       ...routes.values(),
     ],
+    linked: vpc.ports.flatMap((port) =>
+      port.attachment.kind === 'Namespace' && !present.links.has(portLinkOf(port)) ? [port.attachment.path] : [],
+    ),
     inside: new Map(
       vpc.ports.flatMap((port) => {
         const { attachment } = port;

@@ -8,7 +8,7 @@ import type { Port, Subnet } from '../model/vpc.ts';
 export const EXTERNAL = { switch: 'external', wire: 'external.wire', network: 'platform' } as const;
 
 /** The bridges inside the instance's switch, and its end of the link to the machine. */
-export const BRIDGES = { workers: 'br-int', platform: 'br-ex', wire: 'br-wire' } as const;
+export const BRIDGES = { workers: 'br-int', platform: 'br-ex', tunnels: 'br-tun', wire: 'br-wire' } as const;
 export const UPLINK = 'up0';
 
 /** The network name of the wire that tagged segments are on. */

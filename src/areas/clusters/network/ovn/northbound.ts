@@ -17,7 +17,7 @@ export interface Rows {
 
 /** Priorities of a router's policies, the first to match decides. */
 const POLICY = { endpoint: 31_000, own: 30_500, peer: 30_400, blocked: 30_000, link: 29_500, world: 29_000 } as const;
-const ACL = { endpoint: 2000, ownRouter: 1900, send: 1000, receive: 1000, rest: 900 } as const;
+const ACL = { ownRouter: 1900, send: 1000, receive: 1000, rest: 900 } as const;
 
 /** The switch that all routers meet the machine in. */
 export function externalCommands(): Command[] {
@@ -34,6 +34,8 @@ export function externalCommands(): Command[] {
 export function vpcCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform, groups: ReadonlySet<string>): Command[] {
   return [
     ['--may-exist', 'lr-add', routerOf(vpc.name)],
+    // Routers meet in the external switch and never speak to each other there: knowing all others would cost their number squared.
+    ['set', 'Logical_Router', routerOf(vpc.name), 'options:dynamic_neigh_routers=true', 'options:always_learn_from_arp_request=false'],
     ...uplinkCommands(vpc, platform),
     ...vpc.subnets.flatMap((subnet) => subnetCommands(vpc, subnet)),
     ...vpc.ports.flatMap((port) => portCommands(vpc, port)),
@@ -157,7 +159,6 @@ function accessCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
   const rules: [direction: 'from-lport' | 'to-lport', priority: number, match: string, action: string][] = [
     ['from-lport', ACL.ownRouter, `inport == @${group} && ip4.dst == ${router}`, 'drop'],
     ['from-lport', ACL.send, `inport == @${group} && ip4`, 'allow-related'],
-    ['from-lport', ACL.rest, `inport == @${group} && ip6`, 'drop'],
     ['to-lport', ACL.receive, `outport == @${group} && ip4.src == ${friends}`, 'allow-related'],
     ['to-lport', ACL.rest, `outport == @${group} && ip`, 'drop'],
   ];

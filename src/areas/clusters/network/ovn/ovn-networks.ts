@@ -12,15 +12,16 @@ import {
   removalScript,
   runPieces,
   setting,
+  staleLinkScript,
   type PieceResult,
 } from '../kernel/script.ts';
 import { peersOf } from '../model/peering.ts';
 import { platformOf, type NetworkPlan, type Port, type Vpc } from '../model/vpc.ts';
 import type { Device, Networks, VpcObservation, VpcOutcome } from '../networks.ts';
-import { isPortLink, portOf, UPLINK } from './names.ts';
+import { BRIDGES, isPortLink, portOf, UPLINK } from './names.ts';
 import { Northbound } from './northbound-database.ts';
 import { OvnProcesses } from './ovn-processes.ts';
-import { linkCommands, machineAddresses, plugCommands, switchCommands, workerCommands } from './switch-program.ts';
+import { linkCommands, machineAddresses, plugCommands, switchCommands, workerCommands, type Tunnels } from './switch-program.ts';
 
 export interface OvnNetworksOptions {
   /** Tells the instances on one machine apart: six letters and digits. */
@@ -30,11 +31,13 @@ export interface OvnNetworksOptions {
   clock: Clock;
   /** Path of the network namespace that plays the machine; absent: the one this process is in. */
   machine?: string;
-  /** Where tunnels to other machines begin; absent: there are no others. */
-  encapsulation?: string;
-  /** A link in the switch's namespace to the wire for tagged segments; absent: there are no such segments. */
+  /** A link of the machine for tunnels to others, which the switch takes for itself; absent: there are no others. */
+  tunnels?: Tunnels;
+  /** A link of the machine to the wire for tagged segments, which the switch takes for itself; absent: there are no such segments. */
   wire?: string;
 }
+
+const MACHINE_MAC = '02:00:00:00:00:01';
 
 interface Wanted {
   vpc: Vpc;
@@ -48,7 +51,7 @@ interface Wanted {
  */
 export class OvnNetworks implements Networks {
   readonly provider = 'ovn';
-  readonly #options: Required<Pick<OvnNetworksOptions, 'machine' | 'encapsulation'>> & OvnNetworksOptions;
+  readonly #options: Required<Pick<OvnNetworksOptions, 'machine'>> & OvnNetworksOptions;
   readonly #processes: OvnProcesses;
   readonly #northbound: Northbound;
   /** What each VPC was made of, as text. */
@@ -57,7 +60,7 @@ export class OvnNetworks implements Networks {
   #ready = false;
 
   constructor(options: OvnNetworksOptions) {
-    this.#options = { machine: '/proc/self/ns/net', encapsulation: '127.0.0.1', ...options };
+    this.#options = { machine: '/proc/self/ns/net', ...options };
     this.#processes = new OvnProcesses(options.folder, options.clock);
     this.#northbound = new Northbound((args) => this.#processes.run('ovn-nbctl', args));
   }
@@ -93,7 +96,7 @@ export class OvnNetworks implements Networks {
     const failed = await this.#link(all, stale);
     for (const [name, error] of await this.#northbound.write(all, stale, plan.platform)) failed.set(name, error);
     for (const { vpc, facts } of stale) this.#made.set(vpc.name, facts);
-    for (const name of [...this.#made.keys()]) if (failed.has(name) || !byName.has(name)) this.#made.delete(name);
+    for (const name of this.#made.keys()) if (failed.has(name) || !byName.has(name)) this.#made.delete(name);
     this.#ready = true;
     return plan.vpcs.map(({ name }) => ({ name, ...(failed.has(name) ? { error: failed.get(name) } : {}) }));
   }
@@ -150,7 +153,11 @@ export class OvnNetworks implements Networks {
     const commands = [
       ...(present ? [] : [`netns add ${this.#switch}`]),
       ...(!linked && machine.links.has(this.#uplink) ? [`link delete ${this.#uplink}`] : []),
-      ...(linked ? [] : [`link add ${this.#uplink} type veth peer name ${UPLINK} netns ${this.#switch}`]),
+      // Routers remember the machine's hardware address.
+      ...(linked ? [] : [`link add ${this.#uplink} address ${MACHINE_MAC} type veth peer name ${UPLINK} netns ${this.#switch}`]),
+      ...[this.#options.tunnels?.link, this.#options.wire].flatMap((link) =>
+        link !== undefined && machine.links.has(link) ? [`link set ${link} netns ${this.#switch}`] : [],
+      ),
       `link set ${this.#uplink} up`,
       ...machineAddresses(plan, this.#uplink, linked ? await this.#addresses() : new Set()),
     ];
@@ -159,10 +166,11 @@ export class OvnNetworks implements Networks {
     if (!this.#ready) {
       // Packets are the switch's matter alone; the kernel, which sees them too, has nothing to say.
       const kernel = ['all', 'default'].map((name) => setting(`net/ipv6/conf/${name}/disable_ipv6`, '1')).join('');
-      await this.#inSwitch(`${kernel}${given('ip -batch -', `link set lo up\nlink set ${UPLINK} up\n`)}`);
-      const settings = switchCommands({ ...this.#options, socket: this.#processes.socket });
+      await this.#inSwitch(`${kernel}${given('ip -batch -', 'link set lo up\n')}`);
+      const settings = switchCommands({ ...this.#options, socket: this.#processes.central });
       await this.#processes.start(namespacePath(this.#switch), async () => {
         await this.#processes.run('ovs-vsctl', ['--timeout=30', ...settings]);
+        await this.#inSwitch(given('ip -batch -', wireCommands(this.#options)));
       });
     }
   }
@@ -173,12 +181,9 @@ export class OvnNetworks implements Networks {
     const groups = stale.flatMap(({ vpc }) => vpc.ports.map((port) => ({ vpc, port, commands: linkCommands(vpc, port, present) })));
     const fresh = groups.filter(({ commands }) => commands.length > 0);
     const owners = fresh.flatMap(({ vpc, commands }) => commands.map(() => vpc.name));
-    const [made] =
-      fresh.length === 0
-        ? []
-        : await runPieces([
-            { name: 'links', namespace: namespacePath(this.#switch), text: ipScript(fresh.flatMap(({ commands }) => commands)) },
-          ]);
+    const places = fresh.flatMap(({ port: { attachment } }) => (attachment.kind === 'Namespace' ? [attachment.path] : []));
+    const text = [...places.map(staleLinkScript), ipScript(fresh.flatMap(({ commands }) => commands))].join('');
+    const [made] = fresh.length === 0 ? [] : await runPieces([{ name: 'links', namespace: namespacePath(this.#switch), text }]);
     const failed = new Map<string, Error>();
     for (const [name, message] of failuresByOwner(made?.output ?? '', owners))
       failed.set(name, new Error(`Cannot make the links of VPC "${name}": ${message}`));
@@ -237,6 +242,16 @@ export class OvnNetworks implements Networks {
   async #state(namespace: string): Promise<NamespaceState> {
     return readState(await runIn(namespace, STATE_SCRIPT));
   }
+}
+
+/** What goes out of the switch is up; tunnels begin at a bridge of it, because the kernel has none. */
+function wireCommands({ tunnels, wire }: Pick<OvnNetworksOptions, 'tunnels' | 'wire'>): string {
+  const links = [UPLINK, ...(tunnels ? [tunnels.link, BRIDGES.tunnels] : []), ...(wire === undefined ? [] : [wire])];
+  const commands = [
+    ...(tunnels ? [`address replace ${tunnels.address} dev ${BRIDGES.tunnels}`] : []),
+    ...links.map((link) => `link set ${link} up`),
+  ];
+  return `${commands.join('\n')}\n`;
 }
 
 /** The switch reads packets as they are: one whose checksum is left to hardware would never be right. */

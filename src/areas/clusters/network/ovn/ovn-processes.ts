@@ -14,15 +14,18 @@ const SCHEMAS = {
   switch: '/usr/share/openvswitch/vswitch.ovsschema',
 } as const;
 
-/** In the order of their start. `ovs-vswitchd` lives in the namespace of the switch, the others do not care. */
-const PROCESSES = ['ovsdb-server', 'ovn-northd', 'ovs-vswitchd', 'ovn-controller'] as const;
+/**
+ * In the order of their start. A switch in user space stands still while it has no database, so it has a server of its own that does nothing else.
+ * Only the switch cares which namespace it is in.
+ */
+const PROCESSES = ['central-db', 'ovn-northd', 'switch-db', 'ovs-vswitchd', 'ovn-controller'] as const;
 export type OvnProcess = (typeof PROCESSES)[number];
 
 const END_MS = 5000;
 const LOOK_MS = 20;
 
 /**
- * The programs of OVN, for one instance: one database server with all three databases, and those that turn rows into packets. They are detached and outlive
+ * The programs of OVN, for one instance: database servers, and those that turn rows into packets. They are detached and outlive
  * us; a file with the process id is what finds them again.
  */
 export class OvnProcesses {
@@ -39,8 +42,13 @@ export class OvnProcesses {
     this.#clock = clock;
   }
 
-  get socket(): string {
-    return `unix:${join(this.#folder, 'db.sock')}`;
+  /** Where the northbound and the southbound database are. */
+  get central(): string {
+    return `unix:${join(this.#folder, 'central.sock')}`;
+  }
+
+  get #switch(): string {
+    return `unix:${join(this.#folder, 'switch.sock')}`;
   }
 
   /** Starts what does not run, with the switch in this namespace. The controller comes last: it reads its settings when it starts. */
@@ -70,7 +78,8 @@ export class OvnProcesses {
 
   /** `ovn-nbctl`, `ovn-sbctl`, `ovs-vsctl` and `ovn-trace`, told where the databases are. */
   run(tool: string, args: readonly string[]): Promise<string> {
-    return runCommand(tool, [`--db=${this.socket}`, ...args], { env: this.#environment() });
+    const db = tool === 'ovs-vsctl' ? this.#switch : this.central;
+    return runCommand(tool, [`--db=${db}`, ...args], { env: this.#environment() });
   }
 
   async #stopOne(name: OvnProcess): Promise<void> {
@@ -105,13 +114,18 @@ export class OvnProcesses {
       '-vconsole:off',
       '-vsyslog:off',
     ];
-    const args: Record<OvnProcess, string[]> = {
-      'ovsdb-server': [`--remote=p${this.socket}`, ...Object.keys(SCHEMAS).map((db) => join(this.#folder, `${db}.db`))],
-      'ovn-northd': [`--ovnnb-db=${this.socket}`, `--ovnsb-db=${this.socket}`],
-      'ovs-vswitchd': ['--disable-system', this.socket],
-      'ovn-controller': [this.socket],
+    const databases = (...names: (keyof typeof SCHEMAS)[]): string[] => [
+      `--unixctl=${file('ctl')}`,
+      ...names.map((db) => join(this.#folder, `${db}.db`)),
+    ];
+    const command: Record<OvnProcess, string[]> = {
+      'central-db': ['ovsdb-server', `--remote=p${this.central}`, ...databases('nb', 'sb')],
+      'ovn-northd': ['ovn-northd', `--ovnnb-db=${this.central}`, `--ovnsb-db=${this.central}`],
+      'switch-db': ['ovsdb-server', `--remote=p${this.#switch}`, ...databases('switch')],
+      'ovs-vswitchd': ['ovs-vswitchd', '--disable-system', this.#switch],
+      'ovn-controller': ['ovn-controller', this.#switch],
     };
-    await runCommand('nsenter', [`--net=${namespace}`, name, ...common, ...args[name]], { env: this.#environment() });
+    await runCommand('nsenter', [`--net=${namespace}`, ...command[name], ...common], { env: this.#environment() });
   }
 
   /** The id of a process that runs and is ours: ids are used again. */
@@ -119,7 +133,7 @@ export class OvnProcesses {
     try {
       const pid = Number(await readFile(join(this.#folder, `${name}.pid`), 'utf8'));
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8');
-      return command.includes(name) && command.includes(this.#folder) ? pid : undefined;
+      return command.includes(join(this.#folder, `${name}.pid`)) ? pid : undefined;
     } catch {
       return undefined;
     }

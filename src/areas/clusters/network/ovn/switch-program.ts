@@ -6,33 +6,46 @@ import { BRIDGES, CHASSIS, EXTERNAL, portOf, UPLINK, WIRE } from './names.ts';
 export interface SwitchSettings {
   /** Where the databases are. */
   socket: string;
-  /** The address that tunnels to other machines begin at. */
-  encapsulation: string;
-  /** The link to the wire for tagged segments, in the switch's namespace; absent: there is none. */
+  /** Where tunnels to other machines begin; absent: there are no others. */
+  tunnels?: Tunnels;
+  /** The link to the wire for tagged segments; absent: there are none. */
   wire?: string;
 }
 
+/** A link that tunnels go through, and this end's address on it with the length of its prefix. */
+export interface Tunnels {
+  link: string;
+  address: string;
+}
+
 /** Arguments of `ovs-vsctl` that make the bridges and tell the controller where it is. */
-export function switchCommands({ socket, encapsulation, wire }: SwitchSettings): string[] {
+export function switchCommands({ socket, tunnels, wire }: SwitchSettings): string[] {
   const mappings = [`${EXTERNAL.network}:${BRIDGES.platform}`, ...(wire === undefined ? [] : [`${WIRE}:${BRIDGES.wire}`])];
   const settings = {
     'system-id': CHASSIS,
     'ovn-remote': socket,
     'ovn-encap-type': 'geneve',
-    'ovn-encap-ip': encapsulation,
+    'ovn-encap-ip': tunnels?.address.split('/')[0] ?? '127.0.0.1',
     'ovn-bridge': BRIDGES.workers,
     'ovn-bridge-datapath-type': 'netdev',
     'ovn-bridge-mappings': mappings.join(','),
     'ovn-monitor-all': 'true',
   };
-  const bridges = [BRIDGES.workers, BRIDGES.platform, ...(wire === undefined ? [] : [BRIDGES.wire])];
-  return [
-    ...['set', 'Open_vSwitch', '.', ...Object.entries(settings).map(([name, value]) => `external-ids:${name}="${value}"`)],
-    ...bridges.flatMap((bridge) => ['--', '--may-exist', 'add-br', bridge, '--', 'set', 'Bridge', bridge, 'datapath_type=netdev']),
-    ...['--', 'set', 'Bridge', BRIDGES.workers, 'fail-mode=secure'],
-    ...['--', '--may-exist', 'add-port', BRIDGES.platform, UPLINK],
-    ...(wire === undefined ? [] : ['--', '--may-exist', 'add-port', BRIDGES.wire, wire]),
+  const links: [bridge: string, link: string | undefined][] = [
+    [BRIDGES.workers, undefined],
+    [BRIDGES.platform, UPLINK],
+    ...(tunnels === undefined ? [] : [[BRIDGES.tunnels, tunnels.link] satisfies [string, string]]),
+    ...(wire === undefined ? [] : [[BRIDGES.wire, wire] satisfies [string, string]]),
   ];
+  return joined([
+    ['set', 'Open_vSwitch', '.', ...Object.entries(settings).map(([name, value]) => `external-ids:${name}="${value}"`)],
+    ...links.flatMap(([bridge, link]) => [
+      ['--may-exist', 'add-br', bridge],
+      ['set', 'Bridge', bridge, 'datapath_type=netdev'],
+      ...(link === undefined ? [] : [['--may-exist', 'add-port', bridge, link]]),
+    ]),
+    ['set', 'Bridge', BRIDGES.workers, 'fail-mode=secure'],
+  ]);
 }
 
 /** Input of `ip -batch` on the machine: its addresses on the way to the routers. `present` are those it has. */
@@ -76,11 +89,18 @@ export function workerCommands(vpc: Vpc, port: Port): string[] {
 
 /** Arguments of `ovs-vsctl` that plug in what should be there and unplug what should not. */
 export function plugCommands(wanted: ReadonlySet<string>, present: ReadonlySet<string>): string[] {
-  const commands = [
+  return joined([
     ...[...present].filter((link) => !wanted.has(link)).map((link) => ['--if-exists', 'del-port', BRIDGES.workers, link]),
     ...[...wanted]
       .filter((link) => !present.has(link))
-      .map((link) => ['--may-exist', 'add-port', BRIDGES.workers, link, '--', 'set', 'Interface', link, `external_ids:iface-id=${link}`]),
-  ];
+      .flatMap((link) => [
+        ['--may-exist', 'add-port', BRIDGES.workers, link],
+        ['set', 'Interface', link, `external_ids:iface-id=${link}`],
+      ]),
+  ]);
+}
+
+/** Many commands in one transaction. */
+function joined(commands: readonly (readonly string[])[]): string[] {
   return commands.flatMap((command) => ['--', ...command]).slice(1);
 }

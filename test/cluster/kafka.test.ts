@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { brokerInThread } from '../../src/areas/plugins/kafka/broker-thread.ts';
 import { KafkaBroker } from '../../src/areas/plugins/kafka/kafka-broker.ts';
-import { PrometheusRule } from '../../src/areas/plugins/kafka/lag/alert-rules.ts';
+import { PrometheusRuleKind } from '../../src/areas/plugins/kafka/lag/lag-alert-rule.ts';
 import { brokerSettings } from '../../src/areas/plugins/kafka/model/broker-settings.ts';
 import { brokerDifference } from '../../src/areas/plugins/kafka/model/broker-difference.ts';
 import { clientPrefixOf, usersOf } from '../../src/areas/plugins/kafka/model/event-names.ts';
@@ -43,7 +43,7 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
     const entries = { 'kafka-bootstrap-servers': kafka.address, 'kafka-user': KAFKA_ADMIN.user, 'kafka-password': KAFKA_ADMIN.password };
     broker = new KafkaBroker(brokerSettings(entries)!, realClock);
     admin = actor(KAFKA_ADMIN);
-    await world.tenants.definition(PrometheusRule);
+    await world.tenants.definition(PrometheusRuleKind);
     await world.publisher('acme', 'acme');
     await Promise.all(['school', 'rival'].map((tenant) => world.tenants.tenant(tenant)));
     const events = { consumes: ['course.published.v1'], produces: ['course.recommended.v1'] };
@@ -248,7 +248,8 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
 
   it('have the alert kept where Prometheus’ operator is', async () => {
     const rule = await vi.waitUntil(
-      () => world.tenants.find(() => world.client.resource<KubeObject>(PrometheusRule, 'tenantry-system').get('tenantry-plugin-events')),
+      () =>
+        world.tenants.find(() => world.client.resource<KubeObject>(PrometheusRuleKind, 'tenantry-system').get('tenantry-plugin-events')),
       UPKEEP,
     );
     expect(rule.spec.groups[0].rules[0]).toMatchObject({

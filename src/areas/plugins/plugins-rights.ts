@@ -24,10 +24,10 @@ export function pluginsRights(): KubeObject[] {
     { apiGroups: ['apps'], resources: ['deployments'], verbs: WRITE },
     { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: WRITE },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: WRITE },
-    { apiGroups: ['monitoring.coreos.com'], resources: ['prometheusrules'], verbs: ['get', 'create', 'update', 'patch'] },
     // They give owners of tenants one role in the namespaces of plugins, and may give no other.
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['rolebindings'], verbs: WRITE },
     { apiGroups: ['rbac.authorization.k8s.io'], resources: ['clusterroles'], resourceNames: [LOG_READER_ROLE], verbs: ['bind'] },
+    { apiGroups: ['monitoring.coreos.com'], resources: ['prometheusrules'], verbs: WRITE },
     // Where Kyverno or Argo CD is.
     { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: READ },
     { apiGroups: ['policies.kyverno.io'], resources: ['imagevalidatingpolicies'], verbs: WRITE },

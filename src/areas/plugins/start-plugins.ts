@@ -9,6 +9,7 @@ import { kyvernoController } from './neighbours/kyverno.controller.ts';
 import { tokenController } from './identity/token.controller.ts';
 import { eventsOf } from './kafka/installed-events.ts';
 import { eventsUpkeepController } from './kafka/events-upkeep.controller.ts';
+import { lagAlertController } from './kafka/lag/lag-alert.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
 import { installationController } from './installation/installation.controller.ts';
 import { logReadersController } from './owners/log-readers.controller.ts';
@@ -43,6 +44,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     versionController(environment),
     installations,
     upkeep,
+    lagAlertController(environment),
     tokenController(environment, parts),
     rotationController(environment, parts),
     policyController(environment, parts),

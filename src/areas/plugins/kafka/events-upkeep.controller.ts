@@ -6,7 +6,6 @@ import type { Informer } from '../../../runtime/informer/informer.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import type { EventBroker } from './event-broker.ts';
-import { AlertRules } from './lag/alert-rules.ts';
 import { LagReports } from './lag/lag-reports.ts';
 import type { BrokerSettings } from './model/broker-settings.ts';
 import { refusalIn, type BrokerRefusal } from './refusals/denied-line.ts';
@@ -39,7 +38,6 @@ export interface UpkeepParts {
 export function eventsUpkeepController(environment: PluginsEnvironment, parts: UpkeepParts): Controller {
   const { clock, log } = environment;
   const reports = new LagReports(environment);
-  const rules = new AlertRules(environment);
   const tail = new LogTail();
   let nextLook = 0;
   const reconcile = async (): Promise<ReconcileResult | void> => {
@@ -53,7 +51,6 @@ export function eventsUpkeepController(environment: PluginsEnvironment, parts: U
     nextLook = clock.monotonic() + LOOK_EVERY_MS;
     await tellRefusals(tail, parts, clock.now()).catch((error: unknown) => log.warn('cannot read what the broker refused', { error }));
     try {
-      await rules.keep();
       const broker = await parts.broker();
       if (broker) await look(broker, all, parts, reports, clock.now());
     } catch (error) {

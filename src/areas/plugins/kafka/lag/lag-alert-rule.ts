@@ -1,7 +1,20 @@
-import { PLATFORM_NAMESPACE } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { MANAGED_LABEL, PLATFORM_NAMESPACE } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import type { Kind } from '../../../../kube/kind.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import { LAG_FOR_MS, LAG_LIMIT_SECONDS } from './judge-lag.ts';
 import { LAG_METRIC } from './lag-metrics.ts';
+
+export const PrometheusRuleKind: Kind = {
+  group: 'monitoring.coreos.com',
+  version: 'v1',
+  kind: 'PrometheusRule',
+  plural: 'prometheusrules',
+  namespaced: true,
+};
+
+const PART = 'events-alert';
+/** Those that we keep. */
+export const OWN_RULES = `${MANAGED_LABEL}=${PART}`;
 
 /** The alert for clusters with Prometheus' operator. The same that the installation itself tells as a condition. */
 export function lagAlertRule(): KubeObject {
@@ -18,7 +31,7 @@ export function lagAlertRule(): KubeObject {
   return {
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
-    metadata: { name: 'tenantry-plugin-events', namespace: PLATFORM_NAMESPACE },
+    metadata: { name: 'tenantry-plugin-events', namespace: PLATFORM_NAMESPACE, labels: { [MANAGED_LABEL]: PART } },
     spec: { groups: [{ name: 'tenantry-plugin-events', rules: [rule] }] },
   };
 }

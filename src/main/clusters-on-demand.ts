@@ -10,12 +10,17 @@ import { KUBERNETES_SERVICE_ADDRESS } from '../engine/apiserver/builtin/bootstra
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { MetricsRegistry } from '../lib/metrics.ts';
+import type { MetricsRegistry } from '../lib/metrics.ts';
 import { answerReview, type AdmissionHandler } from '../runtime/admission/review.ts';
 import { ADMISSION_SERVICE } from '../runtime/admission/webhook-rules.ts';
 import { KUBERNETES_VERSION } from './kubernetes-version.ts';
 
 type ClientAs = (user: { name: string; groups: string[] }) => Client;
+
+interface Connection {
+  clientAs: ClientAs;
+  metrics: MetricsRegistry;
+}
 
 interface Opened {
   environment: ClustersEnvironment;
@@ -25,9 +30,9 @@ interface Opened {
 /** The clusters area within the engine: it starts with the first TenantCluster, or the first question that admission has about one. */
 export class ClustersOnDemand {
   readonly #options: { data: string; version: string; log: Log };
-  #connect!: (clientAs: ClientAs) => void;
+  #connect!: (connection: Connection) => void;
   /** Requests may come before the engine's own clients are there. */
-  readonly #connection = new Promise<ClientAs>((resolve) => (this.#connect = resolve));
+  readonly #connection = new Promise<Connection>((resolve) => (this.#connect = resolve));
   #open: Promise<Opened> | undefined;
 
   constructor(options: { data: string; version: string; log: Log }) {
@@ -41,8 +46,8 @@ export class ClustersOnDemand {
     return async (review, signal) => answerReview((await this.#opened()).handlers[path], review, signal) as Promise<never>;
   }
 
-  onDemand(clientAs: ClientAs): OnDemand {
-    this.#connect(clientAs);
+  onDemand(clientAs: ClientAs, metrics: MetricsRegistry): OnDemand {
+    this.#connect({ clientAs, metrics });
     return {
       resources: ['tenantry.dev/tenantclusters'],
       load: async () => {
@@ -70,7 +75,7 @@ export class ClustersOnDemand {
 
   async #load(): Promise<Opened> {
     const { data, version, log } = this.#options;
-    const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, clientAs] = await Promise.all([
+    const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { clientAs, metrics }] = await Promise.all([
       import('../areas/clusters/start-clusters.ts'),
       import('../areas/clusters/control-plane/embedded/embedded-control-planes.ts'),
       this.#connection,
@@ -88,7 +93,7 @@ export class ClustersOnDemand {
       hostClient: clientAs({ name: CLUSTERS_USER, groups: CLUSTERS_GROUPS }),
       clock: realClock,
       log,
-      metrics: new MetricsRegistry(),
+      metrics,
       controlPlanes: [embedded],
       offers: {
         controlPlanes: [{ provider: 'embedded', versions: [KUBERNETES_VERSION], maxReplicas: 1 }],

@@ -273,7 +273,7 @@ function startBuiltInControllers(
           runsOnDemand(clientAs, node?.mode, traces),
           tenancy.onDemand(clientAs, metrics),
           pluginsOnDemand(clientAs, data, node, (told) => refusals.follow(told)),
-          clusters.onDemand(clientAs),
+          clusters.onDemand(clientAs, metrics),
           ...(gateway ? [gatewayOnDemand(gateway, { data, url, address, pki, client: clientOf(server, user), node })] : []),
         ]
       : [];

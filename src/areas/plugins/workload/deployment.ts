@@ -100,10 +100,13 @@ function container(target: Target, input: WorkloadInput): Json {
       runAsNonRoot: true,
       capabilities: { drop: ['ALL'] },
     },
-    ...(startupProbe ? { ports: [{ containerPort: startupProbe.port, protocol: 'TCP' }], ...probes(startupProbe) } : {}),
+    ...(startupProbe ? { ports: [{ containerPort: startupProbe.port, protocol: 'TCP' }], ...probes(startupProbe), ...LAST_REQUESTS } : {}),
     volumeMounts: volumesOf(target, input).map(({ mount }) => mount),
   };
 }
+
+/** It goes on answering until every gateway has heard that it is ending. */
+const LAST_REQUESTS = { lifecycle: { preStop: { sleep: { seconds: 2 } } } };
 
 function probes({
   path,

@@ -8,7 +8,7 @@ type Values = readonly string[] | 'files' | 'directories' | NamedKind | undefine
 
 /** Objects whose names the cluster is asked for. */
 interface NamedKind {
-  ask: 'runs' | 'runtimes' | 'namespaces';
+  ask: 'runs' | 'runtimes' | 'namespaces' | 'tenants';
 }
 
 /** By what an argument, or the value of an option, is called. */
@@ -18,6 +18,7 @@ const NAMED: Readonly<Record<string, Values>> = {
   run: { ask: 'runs' },
   runtime: { ask: 'runtimes' },
   namespace: { ask: 'namespaces' },
+  tenant: { ask: 'tenants' },
   phase: RUN_PHASES,
   format: ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath='],
 };

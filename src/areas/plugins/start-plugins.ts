@@ -15,6 +15,7 @@ import { installationController } from './installation/installation.controller.t
 import { logReadersController } from './owners/log-readers.controller.ts';
 import { followController } from './policy/follow.controller.ts';
 import { policyController } from './policy/policy.controller.ts';
+import { tenantSecretsController } from './secrets/tenant-secrets.controller.ts';
 import type { PluginsEnvironment, PluginsStart } from './plugins-environment.ts';
 
 export interface RunningPlugins {
@@ -50,6 +51,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     policyController(environment, parts),
     followController(environment, parts),
     logReadersController(environment, parts),
+    tenantSecretsController(environment, parts),
     kyvernoController(environment),
     argoController(environment, parts),
   ];

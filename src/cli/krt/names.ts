@@ -1,5 +1,6 @@
 import { RunKind } from '../../api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
+import { TenantKind } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { Namespace } from '../../client/kinds.ts';
 import type { KubeObject } from '../../kube/object.ts';
 import type { ClusterOptions } from '../../sdk/runs-api.ts';
@@ -38,6 +39,7 @@ export async function printNames(session: Session, kind: string): Promise<number
     runs: () => client.metadata(RunKind, session.namespace).list({ limit: MOST }),
     runtimes: () => client.metadata(RuntimeKind, session.namespace).list({ limit: MOST }),
     namespaces: () => client.metadata(Namespace).list({ limit: MOST }),
+    tenants: () => client.metadata(TenantKind).list({ limit: MOST }),
   };
   const { items } = await lists[kind]();
   for (const { metadata } of items) session.out(`${metadata.name}\n`);

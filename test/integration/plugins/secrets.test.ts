@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TenantKind } from '../../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import { Deployment, Secret } from '../../../src/client/kinds.ts';
 import { list } from '../../../src/cli/secrets/list.ts';
 import { put, type SecretInput } from '../../../src/cli/secrets/put.ts';
@@ -131,5 +132,14 @@ describe('the secrets of a plugin', { timeout: 60_000 }, () => {
     said = '';
     await list(session(), {});
     expect(said).not.toContain('victim');
+  });
+
+  it('go with their tenant, those of plugins that were never installed too', async () => {
+    await world.client.resource(TenantKind).delete('school');
+    await world.tenants.eventually(async () => {
+      said = '';
+      await list(session(), { tenant: 'school', output: 'name' });
+      return said === '';
+    });
   });
 });

@@ -29,7 +29,7 @@ function addMakingCommands(cluster: Command): void {
   noWait(cluster.command('create'))
     .argument('<cluster>', 'its name: small letters, digits and dashes')
     .description('make a cluster for the tenant of -n: its own API server, store, keys and port')
-    .option('--version <version>', 'Kubernetes version, such as 1.35 (default: the newest that the operator supports)')
+    .option('--kubernetes <version>', 'its version, such as 1.35 (default: the newest that the operator supports)')
     .addOption(new Option('--control-plane <provider>', 'who serves it (default: the best there is)').choices(CONTROL_PLANE_PROVIDERS))
     .option('--add-on <name>', 'install this too; can be repeated', collect)
     .option('--name <host>', 'a further name or address of its endpoint; can be repeated', collect)

@@ -7,7 +7,7 @@ import { poolOf } from './scale.ts';
 import { isReady, waitForCluster } from './wait-for-cluster.ts';
 
 export interface CreateFlags {
-  version?: string;
+  kubernetes?: string;
   controlPlane?: string;
   addOn?: string[];
   name?: string[];
@@ -51,9 +51,9 @@ export function tellNext(session: Session, name: string): void {
   session.err(['', ...lines, ''].join('\n'));
 }
 
-function specOf({ version, controlPlane, addOn, name, pool }: CreateFlags): TenantCluster['spec'] {
+function specOf({ kubernetes, controlPlane, addOn, name, pool }: CreateFlags): TenantCluster['spec'] {
   const spec: TenantCluster['spec'] = {};
-  if (version !== undefined) spec.version = version.replace(/^v/, '');
+  if (kubernetes !== undefined) spec.version = kubernetes.replace(/^v/, '');
   if (controlPlane !== undefined) spec.controlPlane = { provider: controlPlane as 'embedded' };
   if (addOn) spec.addOns = addOn;
   if (name) spec.access = { names: name };

@@ -121,7 +121,7 @@ it('bounds that shrink below what is there stop nothing, and the excess is shown
   const { tenantClient } = await world.made('acme', 'large');
   await world.policy({ max: { clusters: 0 } });
   const beyond = await world.until('acme', 'large', (cluster) => conditionOf(cluster, 'WithinBounds')?.status === 'False');
-  expect(conditionOf(beyond, 'WithinBounds')?.message).toMatch(/may have 0 clusters and would have 1.*Nothing is stopped/s);
+  expect(conditionOf(beyond, 'WithinBounds')?.message).toMatch(/may have 0 clusters and has 1 with this one.*Nothing is stopped/s);
   expect(conditionOf(beyond, 'Ready')?.status).toBe('True');
   await expect(tenantClient.resource(Namespace).list()).resolves.toBeDefined();
   await world.host.eventually(async () => {

@@ -69,7 +69,12 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       const { namespace, name } = secret.metadata;
       const existing = secrets.get(`${namespace}/${name}`);
       if (existing && isSame(existing, secret)) return;
-      await hostClient.resource(Secret, namespace).apply(secret, { fieldManager: FIELD_MANAGER, force: true });
+      try {
+        await hostClient.resource(Secret, namespace).apply(secret, { fieldManager: FIELD_MANAGER, force: true });
+      } catch (error) {
+        // The whole tenant is on its way out, and its Secrets go before its clusters do.
+        if (!isStatusError(error, 'Forbidden') || !error.message.includes('being terminated')) throw error;
+      }
     },
   };
 

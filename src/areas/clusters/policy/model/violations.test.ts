@@ -137,24 +137,29 @@ it.each<[string, TenantCluster, ClusterPolicy['spec'], RegExp]>([
 
 it.each<[string, ClusterPolicy['spec']['max'], TenantCluster, RegExp | undefined]>([
   ['as many clusters as it may', { clusters: 2 }, aCluster(), undefined],
-  ['a cluster too many', { clusters: 1 }, aCluster(), /may have 1 clusters and would have 2; .*max\.clusters of ClusterPolicy "default"/],
+  [
+    'a cluster too many',
+    { clusters: 1 },
+    aCluster(),
+    /may have 1 clusters and has 2 with this one; .*max\.clusters of ClusterPolicy "default"/,
+  ],
   [
     'workers of all clusters together',
     { workers: 4 },
     aCluster({ nodePools: [{ name: 'w', replicas: 2 }] }),
-    /may have 4 workers and would have 5/,
+    /may have 4 workers and has 5 with this one/,
   ],
   [
     'CPUs of all workers together',
     { cpu: '4' },
     aCluster({ nodePools: [{ name: 'w', replicas: 2, cpu: '1' }] }),
-    /may have 4 CPUs of workers and would have 5/,
+    /may have 4 CPUs of workers and has 5 with this one/,
   ],
   [
     'memory of all workers together',
     { memory: '6Gi' },
     aCluster({ nodePools: [{ name: 'w', replicas: 2, memory: '512Mi' }] }),
-    /may have 6Gi memory of workers and would have 7Gi/,
+    /may have 6Gi memory of workers and has 7Gi with this one/,
   ],
 ])('a tenant is measured by %s', (_name, max, cluster, expected) => {
   const other = aCluster({ nodePools: [{ name: 'w', replicas: 3, cpu: '1', memory: '2Gi' }] }, undefined, 'other');

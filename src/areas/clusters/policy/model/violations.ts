@@ -68,7 +68,7 @@ function sizeViolations(demand: Demand, tenant: string, bounds: Bounds): Violati
 }
 
 function tooMuch(bound: string, what: string, tenant: string, has: string, may: string, limit: Limit<unknown>, amount: number): Violation {
-  const message = `tenant "${tenant}" may have ${may} ${what} and would have ${has}; use less, or ask the operator to raise max.${bound} of ClusterPolicy "${limit.policy}"`;
+  const message = `tenant "${tenant}" may have ${may} ${what} and has ${has} with this one; use less, or ask the operator to raise max.${bound} of ClusterPolicy "${limit.policy}"`;
   return { bound, amount, message };
 }
 

@@ -22,7 +22,7 @@ describe('vpcProblems', () => {
     [
       'a subnet in the transit range',
       aVpc('a', { subnets: [subnet('one', '100.64.1.0/24', '100.64.1.1')] }),
-      ['Cannot make subnet "one" of VPC a: 100.64.1.0/24 overlaps 100.64.0.0/16, which cannot be used in a VPC; choose another range'],
+      ['Cannot make subnet "one" of VPC a: 100.64.1.0/24 overlaps 100.64.0.0/10, which cannot be used in a VPC; choose another range'],
     ],
     [
       'a subnet that is no range',

@@ -6,7 +6,8 @@ import type { NetworkPlan, Platform, Subnet, Vpc } from './vpc.ts';
 /** The largest and the smallest subnet: a /28 has room for the gateway and a dozen workers. */
 const PREFIXES = { least: 8, most: 28 } as const;
 
-const NOT_FOR_SUBNETS = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4'].map((text) => ({
+/** Links of routers to the machine and to each other have addresses of the shared range. */
+const NOT_FOR_SUBNETS = ['0.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '240.0.0.0/4'].map((text) => ({
   text,
   range: ipv4Range(text),
 }));

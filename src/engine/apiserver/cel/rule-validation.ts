@@ -21,7 +21,7 @@ export class RuleNode {
   readonly isResource: boolean;
   private readonly compiled: CompiledRule[] = [];
   private readonly children = new Map<string, RuleNode | null>();
-  /** Values that replaced themselves and broke no rule here or below, and what it cost to find that out. */
+  /** Values that broke no rule here or below and will not when they replace themselves, and what it cost to find that out. */
   private readonly unbroken = new WeakMap<object, number>();
 
   constructor(node: SchemaNode, isResource: boolean, declared: Declared | undefined = declare(node.schema, 'selfType', isResource)) {
@@ -101,6 +101,23 @@ export function hasRules(schema: Schema): boolean {
   return known;
 }
 
+const knownToLookBack = new WeakMap<Schema, boolean>();
+
+/** True when a rule of a schema, or of one below it, may say something else of a value once there is a value before it. */
+function looksBack(schema: Schema): boolean {
+  let known = knownToLookBack.get(schema);
+  if (known === undefined) {
+    const { items, additionalProperties: additional, properties = {} } = schema;
+    const below = [items, additional, ...Object.values(properties)].filter((each): each is Schema => isJsonObject(each));
+    const here = (schema['x-kubernetes-validations'] ?? []).some(
+      ({ rule, optionalOldSelf }) => optionalOldSelf || rule.includes('oldSelf'),
+    );
+    known = here || below.some(looksBack);
+    knownToLookBack.set(schema, known);
+  }
+  return known;
+}
+
 /** Where a value stands in the old object: the value it replaces, or the nearest place above that replaces one. */
 interface Correlation {
   node?: SchemaNode;
@@ -149,7 +166,8 @@ function* visit(run: Run, rules: RuleNode, value: Json, old: Json, path: string,
   if (run.budget < 0) return;
   if (Array.isArray(value)) yield* visitItems(run, rules, value, old, path, correlation);
   else if (isJsonObject(value)) yield* visitFields(run, rules, value, old, path, correlation);
-  if (isSame && run.found.length === found && run.budget >= 0) rules.setUnbroken(value, budget - run.budget);
+  const isKept = isSame || (typeof value === 'object' && old === undefined && !looksBack(rules.node.schema));
+  if (isKept && run.found.length === found && run.budget >= 0) rules.setUnbroken(value, budget - run.budget);
 }
 
 function* visitItems(run: Run, rules: RuleNode, value: Json[], old: Json, path: string, correlation: Correlation): Sliced<void> {

@@ -80,7 +80,7 @@ describe('PluginEvents', () => {
     return { installation: { metadata: { annotations } } as never, target, versions: [target] };
   };
   const ensure = (now = NOW, options = {}) => events.ensure(of(options), broker as never, now);
-  const read = (name: string) => Buffer.from((secret?.data as Record<string, string>)[name], 'base64').toString();
+  const read = (name: string) => Buffer.from((secret!.data as Record<string, string>)[name], 'base64').toString();
 
   test('write the password that the broker has, and ask nothing when nothing changed', async () => {
     await ensure();

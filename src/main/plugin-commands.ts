@@ -115,7 +115,7 @@ function addReadingCommands(plugin: Command): void {
     .option('-f, --follow', 'go on until Ctrl-C, with the Pods that come')
     .option('--tail <lines>', 'only the last lines of each Pod')
     .option('--previous', 'of the run of each container before this one')
-    .option('--version <version>', 'only Pods of this version')
+    .option('--of <version>', 'only Pods of this version')
     .addHelpText('after', '\nExample:\n  $ tenantry plugin logs hello --tenant school -f')
     .action((name: string, flags, command: Command) =>
       inSession(command.optsWithGlobals(), async (session) => (await import('../cli/plugin/logs.ts')).logs(session, name, flags)),

@@ -14,7 +14,8 @@ export interface LogsFlags {
   follow?: boolean;
   tail?: string;
   previous?: boolean;
-  version?: string;
+  /** A version. */
+  of?: string;
 }
 
 const PODS = 'app.kubernetes.io/name=plugin';
@@ -36,11 +37,11 @@ export async function logs(session: Session, name: string, flags: LogsFlags): Pr
   await untilInterrupted(session, (signal) =>
     attempting(`read the logs of plugin "${name}"`, place, () => (flags.follow ? reader.follow(signal) : reader.readAll(signal))),
   );
-  if (reader.pods === 0) session.err(`plugin ${name} has no Pods${flags.version ? ` of version ${flags.version}` : ''} in ${namespace}\n`);
+  if (reader.pods === 0) session.err(`plugin ${name} has no Pods${flags.of ? ` of version ${flags.of}` : ''} in ${namespace}\n`);
   return 0;
 }
 
-type ReaderFlags = Pick<LogsFlags, 'follow' | 'previous' | 'version'> & { tailLines?: number };
+type ReaderFlags = Pick<LogsFlags, 'follow' | 'previous' | 'of'> & { tailLines?: number };
 
 class LogReader {
   pods = 0;
@@ -77,7 +78,7 @@ class LogReader {
   }
 
   #isWanted({ metadata }: KubeObject): boolean {
-    return this.#flags.version === undefined || metadata.labels?.[VERSION_LABEL] === this.#flags.version;
+    return this.#flags.of === undefined || metadata.labels?.[VERSION_LABEL] === this.#flags.of;
   }
 
   /** Once it has something to tell: a Pod that waits for its image has no log. */

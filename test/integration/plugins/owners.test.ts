@@ -105,7 +105,7 @@ describe('an owner of a tenant', { timeout: 60_000 }, () => {
       await logs(
         sessionOf(alice, () => ''),
         'hello',
-        { tenant: 'school', version: '9.9.9' },
+        { tenant: 'school', of: '9.9.9' },
       ),
     ).toBe(0);
     expect(said).toContain('has no Pods of version 9.9.9');

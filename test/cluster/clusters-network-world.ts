@@ -30,7 +30,7 @@ export class NetworkWorld {
   static async start(): Promise<NetworkWorld> {
     await nodeTools('ip', 'nft', 'busybox');
     const world = new NetworkWorld();
-    const [machine, internet] = [world.#namespace(''), world.#namespace('-world')];
+    const [machine, internet] = [world.namespace(''), world.namespace('-world')];
     batch(machine, [
       'link set lo up',
       `address add ${PLATFORM_API.address}/32 dev lo`,
@@ -55,7 +55,7 @@ export class NetworkWorld {
 
   /** A namespace that plays a worker, which answers with its name. */
   async worker(vpc: string, name: string, subnet: string, address: string): Promise<Port> {
-    const place = path(this.#namespace(`-${name}`));
+    const place = path(this.namespace(`-${name}`));
     await this.listen(place, 8080, name);
     return { name, subnet, address, mac: macOf(vpc, address), attachment: { kind: 'Namespace', path: place } };
   }
@@ -160,7 +160,8 @@ export class NetworkWorld {
     for (const namespace of this.#namespaces.toReversed()) execFileSync('ip', ['netns', 'del', namespace]);
   }
 
-  #namespace(suffix: string): string {
+  /** Another namespace that goes when this world does. */
+  namespace(suffix: string): string {
     const namespace = `${this.name}${suffix}`;
     execFileSync('ip', ['netns', 'add', namespace]);
     this.#namespaces.push(namespace);

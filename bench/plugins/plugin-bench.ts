@@ -51,8 +51,13 @@ export class PluginBench {
   }
 
   /** Signs the image that the registry has under this name, and publishes a version of it. @returns milliseconds until it was VERIFIED */
-  async publish(client: Client, plugin: string, spec: Partial<PluginManifest['spec']> & { runtime?: object }, files = {}): Promise<number> {
-    const version = '1.0.0';
+  async publish(
+    client: Client,
+    plugin: string,
+    spec: Partial<PluginManifest['spec']> & { runtime?: object },
+    files = {},
+    version = '1.0.0',
+  ): Promise<number> {
     const image = `${this.registry.host}/acme/${plugin}:${version}`;
     const { signal } = new AbortController();
     const registries = { registries: { [this.registry.host]: { mirrors: [], insecure: true } } };

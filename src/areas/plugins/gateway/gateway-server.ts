@@ -39,7 +39,11 @@ export class GatewayServer {
     const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 65_000 });
     server.on('request', (request, response) => void this.#serve(request, response));
     server.on('upgrade', (request, socket, head) => void this.#switch(request, socket, head));
-    server.on('clientError', (error, socket) => void (socket.writable ? socket.end(BAD_REQUEST) : socket.destroy(error)));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      if (!socket.writable) return void socket.destroy(error);
+      const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+      socket.end(`${statusLine(status)}Connection: close\r\n\r\n`);
+    });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, () => {
@@ -121,8 +125,6 @@ export class GatewayServer {
     answer(refusal, { ...refusalHeaders(refusal), 'x-response-id': requestId }, refusalBody(refusal, { path, requestId, now }));
   }
 }
-
-const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n';
 
 function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;

@@ -3,7 +3,7 @@ import type { KubeObject } from '../kube/object.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
-import type { AdmissionHandler } from '../runtime/admission/review.ts';
+import type { WebhookServerOptions } from '../runtime/admission/webhook-server.ts';
 import type { WebhookAddress } from '../runtime/admission/webhook-rules.ts';
 
 export interface AdmissionEnvironment {
@@ -13,12 +13,16 @@ export interface AdmissionEnvironment {
   metrics: MetricsRegistry;
 }
 
+export interface OpenAdmission extends Pick<WebhookServerOptions, 'handlers' | 'documents'> {
+  stop(): Promise<void>;
+}
+
 /** A part of the product that answers the API server of a user's Kubernetes. */
 export interface AdmissionArea {
   /** The API groups whose definitions it needs. */
   groups: string[];
   /** What decides, by path. */
-  open(environment: AdmissionEnvironment): Promise<{ handlers: Record<string, AdmissionHandler>; stop(): Promise<void> }>;
+  open(environment: AdmissionEnvironment): Promise<OpenAdmission>;
   /** What the API server is told to ask. */
   webhooks(address: WebhookAddress): Promise<KubeObject[]>;
 }
@@ -44,14 +48,17 @@ export const ADMISSION_AREAS: Record<string, AdmissionArea> = {
   plugins: {
     groups: ['plugins.tenantry.dev'],
     async open({ client, log }) {
-      const [{ pluginPodsHandler }, { PLUGIN_PODS_RULE }, { SharedInformers }] = await Promise.all([
+      const [{ pluginPodsHandler }, { PLUGIN_PODS_RULE }, { tokenDocuments }, { publishedKeys }, { SharedInformers }] = await Promise.all([
         import('../areas/plugins/admission/plugin-pods.handler.ts'),
         import('../areas/plugins/admission/plugin-rules.ts'),
+        import('../areas/plugins/identity/token-documents.ts'),
+        import('../areas/plugins/identity/published-keys.ts'),
         import('../runtime/informer/shared-informers.ts'),
       ]);
       const informers = new SharedInformers({ client, log });
       const handler = await pluginPodsHandler(client, informers);
-      return { handlers: { [PLUGIN_PODS_RULE.path]: handler }, stop: () => informers.stop() };
+      const documents = tokenDocuments(publishedKeys(informers));
+      return { handlers: { [PLUGIN_PODS_RULE.path]: handler }, documents, stop: () => informers.stop() };
     },
     async webhooks(address) {
       const [{ PLUGIN_RULES, PLUGIN_WEBHOOKS }, { webhookConfigurations }] = await Promise.all([

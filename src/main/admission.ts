@@ -7,7 +7,7 @@ import { createLog, type LogLevel } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
 import { ADMISSION_SERVICE, type WebhookAddress } from '../runtime/admission/webhook-rules.ts';
 import type { AdmissionHandler } from '../runtime/admission/review.ts';
-import { startWebhookServer } from '../runtime/admission/webhook-server.ts';
+import { startWebhookServer, type WebhookServerOptions } from '../runtime/admission/webhook-server.ts';
 import { ADMISSION_AREAS, type AdmissionArea } from './admission-areas.ts';
 import { AdmissionCertificate } from './admission-certificate.ts';
 import { definitionsForKubernetes, installObjects } from './areas.ts';
@@ -47,10 +47,7 @@ export async function admission(options: AdmissionOptions): Promise<void> {
   try {
     const version = await reach(client, server);
     if (options.install) {
-      await installObjects(
-        client,
-        definitionsForKubernetes(areas.flatMap(({ groups }) => groups)),
-      );
+      await installObjects(client, definitionsForKubernetes(areas.flatMap(({ groups }) => groups)));
       await installObjects(client, admissionRights(namespace));
     }
     const certificate = new AdmissionCertificate(
@@ -70,6 +67,7 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     };
     const webhooks = await startWebhookServer({
       handlers: Object.assign({}, ...opened.map(({ handlers }) => handlers)) as Record<string, AdmissionHandler>,
+      documents: Object.assign({}, ...opened.map(({ documents }) => documents)) as WebhookServerOptions['documents'],
       async certificate() {
         const pair = await certificate.read();
         // A new authority (the Secret was lost) is told to the API server before the first certificate of it is served.

@@ -1,25 +1,17 @@
 import type { KeyObject } from 'node:crypto';
-import {
-  PLATFORM_NAMESPACE,
-  PLUGINS_GROUP,
-  TOKEN_DISCOVERY_PATH,
-  TOKEN_ISSUER,
-  TOKEN_JWKS,
-  TOKEN_JWKS_PATH,
-} from '../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { PLATFORM_NAMESPACE, PLUGINS_GROUP, TOKEN_JWKS } from '../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { PluginInstallation } from '../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { SUSPENDED_ANNOTATION } from '../api/tenantry.dev/v1alpha1/names.ts';
+import { tokenDocuments } from '../areas/plugins/identity/token-documents.ts';
 import { keysOf, verifyPluginToken } from '../areas/plugins/identity/verify-plugin-token.ts';
 import type { TokenAuthenticator } from '../engine/apiserver/auth/authentication/token-authenticator.ts';
 import { realClock } from '../lib/clock.ts';
-import { JWKS_CONTENT_TYPE } from '../engine/apiserver/auth/openid.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
 import type { ObjectReader } from '../engine/apiserver/registry/objects.ts';
 
 const INSTALLATIONS = { group: 'plugins.tenantry.dev', resource: 'plugininstallations' };
 const CONFIG_MAPS = { group: '', resource: 'configmaps' };
 const NAMESPACES = { group: '', resource: 'namespaces' };
-const NO_KEYS = JSON.stringify({ keys: [] });
 /** Verifiers should learn of a key that is gone within minutes. */
 const CACHE_CONTROL = 'public, max-age=60';
 
@@ -53,37 +45,26 @@ function pluginTokenAuthenticator(reader: ObjectReader, now: () => number): Toke
 function publishedKeys(reader: ObjectReader): () => Map<string, KeyObject> {
   let known: { text: string; keys: Map<string, KeyObject> } | undefined;
   return () => {
-    const text = jwksIn(reader);
+    const text = jwksIn(reader) ?? '{}';
     if (known?.text !== text) known = { text, keys: keysOf(text) };
     return known.keys;
   };
 }
 
-function jwksIn(reader: ObjectReader): string {
-  return (reader.get(CONFIG_MAPS, PLATFORM_NAMESPACE, TOKEN_JWKS)?.data?.['jwks.json'] as string | undefined) ?? NO_KEYS;
+function jwksIn(reader: ObjectReader): string | undefined {
+  return reader.get(CONFIG_MAPS, PLATFORM_NAMESPACE, TOKEN_JWKS)?.data?.['jwks.json'] as string | undefined;
 }
 
 /** What a relying party asks for: another API server, or a gateway. */
 function pluginTokenPaths(reader: ObjectReader): [string, (request: ApiRequest) => ApiResponse][] {
-  const raw =
-    (contentType: string, text: (request: ApiRequest) => string) =>
-    (request: ApiRequest): ApiResponse => ({
-      status: 200,
-      headers: { 'cache-control': CACHE_CONTROL },
-      body: { kind: 'raw', contentType, bytes: Buffer.from(text(request)) },
-    });
-  const configuration = ({ headers }: ApiRequest) => ({
-    issuer: TOKEN_ISSUER,
-    // Where it was asked, there it can be asked again.
-    jwks_uri: `https://${String(headers.host ?? headers[':authority'])}${TOKEN_JWKS_PATH}`,
-    response_types_supported: ['id_token'],
-    subject_types_supported: ['public'],
-    id_token_signing_alg_values_supported: ['ES256'],
-  });
-  return [
-    [TOKEN_DISCOVERY_PATH, raw('application/json', (request) => JSON.stringify(configuration(request)))],
-    [TOKEN_JWKS_PATH, raw(JWKS_CONTENT_TYPE, () => jwksIn(reader))],
-  ];
+  const answers = Object.entries(tokenDocuments(() => jwksIn(reader)));
+  return answers.map(([path, document]) => [
+    path,
+    ({ headers }) => {
+      const { contentType, text } = document(String(headers.host ?? headers[':authority']));
+      return { status: 200, headers: { 'cache-control': CACHE_CONTROL }, body: { kind: 'raw', contentType, bytes: Buffer.from(text) } };
+    },
+  ]);
 }
 
 /** For an API server whose users plugins are. */

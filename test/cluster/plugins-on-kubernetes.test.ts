@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { PluginInstallationKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PublisherKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/publisher.ts';
 import { Deployment, Namespace, NetworkPolicy, Pod, Secret } from '../../src/client/kinds.ts';
@@ -13,18 +14,25 @@ import { startControllerManager } from './controller-manager.ts';
 import { startKubeScheduler } from './kube-scheduler.ts';
 import { ProductProcesses } from './product-processes.ts';
 
+const AUTHENTICATION = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration' };
 const CONTROLLERS = ['deployment', 'replicaset', 'namespace', 'garbage-collector', 'resourcequota', 'serviceaccount', 'disruption'];
 
 describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_000 }, () => {
   let world: PluginWorld;
   let stopKubelet: (() => Promise<void>) | undefined;
+  let authentication: string;
+  let documents: string;
+  let certificateAuthority: string;
 
   beforeAll(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'plugins-on-kubernetes-'));
-    const plane = await startControlPlane();
+    authentication = join(folder, 'authentication.yaml');
+    writeFileSync(authentication, JSON.stringify({ ...AUTHENTICATION, jwt: [] }));
+    const plane = await startControlPlane({ flags: [`--authentication-config=${authentication}`] });
     const processes = new ProductProcesses(plane);
     const ends: (() => Promise<unknown>)[] = [() => plane.stop()];
     const { url, kubeconfig, ca, adminToken: token } = plane;
+    certificateAuthority = ca;
     const target = connectTarget({
       name: 'kube-apiserver',
       url,
@@ -47,6 +55,7 @@ describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_00
     ends.push(await startControllerManager(plane, CONTROLLERS), await startKubeScheduler(plane));
     const port = 20_000 + (process.pid % 10_000);
     await processes.port(processes.start('admission', '--listen', `127.0.0.1:${port}`, '--url', `https://127.0.0.1:${port}`, ...own));
+    documents = `https://127.0.0.1:${port}`;
     await world.publisher('acme', 'acme');
     await world.tenants.tenant('school');
     await world.tenants.node('worker');
@@ -83,6 +92,29 @@ describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_00
     await expect(world.client.resource(Pod, 'plugin-school-hello').create(pod)).rejects.toThrow(
       'admission webhook "pods.plugins.tenantry.dev" denied the request',
     );
+  });
+
+  it('the token of a plugin is taken by kube-apiserver, as the guide configures it', async () => {
+    const { data } = await world.client.resource<KubeObject>(Secret, 'tenantry-system').get('tenantry-admission');
+    const [, example] = /```yaml\n(apiVersion: apiserver[\s\S]*?)```/.exec(readFileSync('docs/guide/plugins.md', 'utf8'))!;
+    const configuration = parse(example) as KubeObject & { jwt: { issuer: object }[] };
+    const discoveryURL = `${documents}/plugins/.well-known/openid-configuration`;
+    Object.assign(configuration.jwt[0].issuer, { discoveryURL, certificateAuthority: Buffer.from(data['ca.crt'], 'base64').toString() });
+    writeFileSync(authentication, JSON.stringify(configuration));
+    const { url, kubeconfig } = world.target;
+    const token = await world.token('plugin-school-hello');
+    const plugin = connectTarget({ name: 'plugin', url, kubeconfig, ca: certificateAuthority, token, close: () => Promise.resolve() });
+    const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+    const review = await world.tenants.eventually(async () => {
+      const answer = await plugin.request('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', body);
+      return answer.status === 201 ? answer.body : undefined;
+    });
+    expect(review.status.userInfo).toMatchObject({
+      username: 'plugin:hello:school',
+      groups: ['tenantry:plugins', 'tenantry:plugins:school', 'system:authenticated'],
+    });
+    expect((await plugin.request('GET', '/api/v1/namespaces/plugin-school-hello/secrets')).status).toBe(403);
+    await plugin.close();
   });
 
   it('an uninstall leaves nothing', async () => {

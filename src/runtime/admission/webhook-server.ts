@@ -8,6 +8,8 @@ import { answerReview, NotAReview, type AdmissionHandler } from './review.ts';
 export interface WebhookServerOptions {
   /** Handlers by path: `/validate-tenants`. */
   handlers: Record<string, AdmissionHandler>;
+  /** What is read with GET, by path, for the host that was asked. */
+  documents?: Record<string, (host: string) => { contentType: string; text: string }>;
   /** Read at start and again every minute; a pair that cannot be read leaves the one in use. */
   certificate(): Promise<{ cert: string; key: string }>;
   host?: string;
@@ -87,6 +89,8 @@ async function serve(options: WebhookServerOptions, request: IncomingMessage, re
   };
   const path = (request.url ?? '').split('?')[0];
   if (path === '/healthz') return answer(200, 'ok');
+  const document = Object.hasOwn(options.documents ?? {}, path) ? options.documents![path](request.headers.host ?? '') : undefined;
+  if (document) return answer(200, document.text, document.contentType);
   const handler = Object.hasOwn(options.handlers, path) ? options.handlers[path] : undefined;
   if (!handler) return answer(404, `no admission webhook at ${path}`);
   if (request.method !== 'POST') return answer(405, 'admission reviews are sent with POST');

@@ -1,5 +1,10 @@
 import { basename } from 'node:path';
-import { PLATFORM_NAMESPACE, SECRET_PATH_ANNOTATION, STORED_SECRET_LABEL } from '../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import {
+  PLATFORM_NAMESPACE,
+  PLATFORM_SETTINGS,
+  SECRET_PATH_ANNOTATION,
+  STORED_SECRET_LABEL,
+} from '../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { isSecretProperty, storedSecretName } from '../../api/plugins.tenantry.dev/v1alpha1/secret-path.ts';
 import { Namespace, Secret } from '../../client/kinds.ts';
 import type { KubeObject } from '../../kube/object.ts';
@@ -38,7 +43,25 @@ export async function put(session: Session, input: SecretInput, text: string, fl
   const where = { server: session.cluster.server, namespace: PLATFORM_NAMESPACE };
   const outcome = await attempting(`put "${text}"`, where, () => store(session, text, flags, path, data));
   session.out(`${path}: ${Object.keys(values).join(', ')} ${outcome}\n`);
+  if (await isExternal(session)) {
+    session.err('Plugins do not see it: the platform has their secrets fetched by the External Secrets Operator (docs/guide/plugins.md)\n');
+  }
   return 0;
+}
+
+async function isExternal(session: Session): Promise<boolean> {
+  try {
+    const { data } = await session.cluster.client.resource<KubeObject>(Secret, PLATFORM_NAMESPACE).get(PLATFORM_SETTINGS);
+    return (
+      Buffer.from(String(data?.secrets ?? ''), 'base64')
+        .toString()
+        .trim() === 'external-secrets'
+    );
+  } catch (error) {
+    // Whoever may put a secret need not be allowed to read the settings.
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return false;
+    throw error;
+  }
 }
 
 async function store(session: Session, text: string, flags: PutFlags, path: string, data: Record<string, string>): Promise<string> {

@@ -134,6 +134,19 @@ describe('the secrets of a plugin', { timeout: 60_000 }, () => {
     expect(said).not.toContain('victim');
   });
 
+  it('are told to be of no use where the operator fetches them', async () => {
+    const stringData = { secrets: 'external-secrets', 'vault-server': 'https://vault.example:8200' };
+    await world.client.resource(Secret, 'tenantry-system').create({ metadata: { name: 'plugin-platform' }, stringData });
+    said = '';
+    expect(await put(session(), piped('x'), 'keys/late', { tenant: 'school' })).toBe(0);
+    expect(said).toContain('Plugins do not see it');
+    const { status } = await world.until('school', 'keys', (each) =>
+      (each.status?.conditions ?? []).some(({ reason }) => reason === 'SecretBackendUnavailable'),
+    );
+    expect(JSON.stringify(status)).toContain('the External Secrets Operator is not installed');
+    await world.client.resource(Secret, 'tenantry-system').delete('plugin-platform');
+  });
+
   it('go with their tenant, those of plugins that were never installed too', async () => {
     await world.client.resource(TenantKind).delete('school');
     await world.tenants.eventually(async () => {

@@ -55,14 +55,15 @@ class SecondMachine {
       'ovn-bridge-mappings': 'wire:br-wire',
     };
     const bridges: [string, string?][] = [['br-int'], ['br-tun', 'tun0'], ['br-wire', 'wire0']];
-    this.#run(
-      'ovs-vsctl',
-      ...[`--db=${db}`, 'set', 'Open_vSwitch', '.', ...Object.entries(settings).map(([name, value]) => `external-ids:${name}="${value}"`)],
+    const commands = [
+      ['set', 'Open_vSwitch', '.', ...Object.entries(settings).map(([name, value]) => `external-ids:${name}="${value}"`)],
       ...bridges.flatMap(([bridge, link]) => [
-        ...['--', 'add-br', bridge, '--', 'set', 'Bridge', bridge, 'datapath_type=netdev'],
-        ...(link === undefined ? [] : ['--', 'add-port', bridge, link]),
+        ['add-br', bridge],
+        ['set', 'Bridge', bridge, 'datapath_type=netdev'],
+        ...(link === undefined ? [] : [['add-port', bridge, link]]),
       ]),
-    );
+    ];
+    this.#run('ovs-vsctl', `--db=${db}`, ...commands.flatMap((command) => ['--', ...command]));
     batch(this.namespace, [
       'link set lo up',
       'address add 192.0.2.2/24 dev br-tun',
@@ -192,12 +193,14 @@ describe('VPCs over two machines', () => {
   /** A port whose worker is on the second machine. */
   async function plugThere(vpc: Vpc, worker: Port): Promise<void> {
     const name = `${vpc.name}there`;
-    await networks.run('ovn-nbctl', [
-      ...['lsp-add', subnetNames(vpc.name, vpc.subnets[0]).switch, name],
-      ...['--', 'lsp-set-addresses', name, `${worker.mac} ${worker.address}`],
-      ...['--', 'lsp-set-port-security', name, `${worker.mac} ${worker.address}`],
-      ...['--', 'pg-set-ports', groupOf(vpc.name), ...vpc.ports.map((port) => portOf(vpc.name, port)), name],
-    ]);
+    const commands = [
+      ['lsp-add', subnetNames(vpc.name, vpc.subnets[0]).switch, name],
+      ['lsp-set-addresses', name, `${worker.mac} ${worker.address}`],
+      ['lsp-set-port-security', name, `${worker.mac} ${worker.address}`],
+      ['pg-set-ports', groupOf(vpc.name), ...vpc.ports.map((port) => portOf(vpc.name, port)), name],
+    ];
+    const args = commands.flatMap((command) => ['--', ...command]);
+    await networks.run('ovn-nbctl', args);
     second.plug(worker, name, vpc.subnets[0].gateway);
   }
 

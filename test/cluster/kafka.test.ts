@@ -12,7 +12,7 @@ import { withdrawn } from '../../src/areas/plugins/kafka/model/wanted-events.ts'
 import { CrossTenantAttemptKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/cross-tenant-attempt.ts';
 import { PluginInstallationKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { TenantKind } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
-import { Deployment, NetworkPolicy, Secret } from '../../src/client/kinds.ts';
+import { ConfigMap, Deployment, NetworkPolicy, Secret } from '../../src/client/kinds.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { realClock } from '../../src/lib/clock.ts';
@@ -411,7 +411,15 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
     await world.client.resource(TenantKind).delete('school');
     await gone('school', 'hello');
     expect(await remains('school', 'hello')).toEqual(NOTHING);
-    expect((await broker.topics()).filter((topic) => topic.startsWith('school.'))).toEqual([]);
+    // What plugins left that were uninstalled before goes with it.
+    await vi.waitUntil(async () => !(await broker.topics()).some((topic) => topic.startsWith('school.')), UPKEEP);
+    await vi.waitUntil(
+      async () =>
+        (await world.client.resource(ConfigMap, 'tenantry-system').list()).items.every(
+          ({ metadata }) => metadata.name !== 'plugin-events-of-school',
+        ),
+      UPKEEP,
+    );
     expect(await admin.offsets('school.hello.main')).toBe('allowed');
     expect(usersOf('rival', 'hello').length).toBe(2);
     expect((await broker.topics()).filter((topic) => topic.startsWith('rival.'))).toHaveLength(3);

@@ -10,6 +10,7 @@ import { tokenController } from './identity/token.controller.ts';
 import { eventsOf } from './kafka/installed-events.ts';
 import { eventsUpkeepController } from './kafka/events-upkeep.controller.ts';
 import { lagAlertController } from './kafka/lag/lag-alert.controller.ts';
+import { tenantEventsController } from './kafka/tenant-events.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
 import { installationController } from './installation/installation.controller.ts';
 import { logReadersController } from './owners/log-readers.controller.ts';
@@ -46,6 +47,12 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     installations,
     upkeep,
     lagAlertController(environment),
+    tenantEventsController(environment, {
+      ...parts,
+      claims: parts.eventClaims,
+      settings: parts.database.settings,
+      broker: () => parts.broker.current(),
+    }),
     tokenController(environment, parts),
     rotationController(environment, parts),
     policyController(environment, parts),

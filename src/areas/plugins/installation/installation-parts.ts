@@ -19,6 +19,7 @@ import { PluginTokens } from '../identity/plugin-tokens.ts';
 import { TokenKeys } from '../identity/token-keys.ts';
 import { PlatformBroker } from '../kafka/platform-broker.ts';
 import { PluginEvents } from '../kafka/plugin-events.ts';
+import { TenantClaims } from '../kafka/tenant-claims.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import { GatewayReports } from '../rollout/gateway-reports.ts';
 import { ExternalSecrets } from '../secrets/external/external-secrets.ts';
@@ -49,6 +50,7 @@ export interface InstallationParts {
   database: PlatformDatabase;
   broker: PlatformBroker;
   events: PluginEvents;
+  eventClaims: TenantClaims;
   /** By itself, or with its tenant. */
   isSuspended(installation: PluginInstallation): boolean;
   /** @throws when the version that it aims at is not there: a step made sure before */
@@ -62,6 +64,7 @@ export function installationParts({ client, clock, informers, embeddedDatabase }
   versions.addIndex('plugin', ({ spec }) => [`${spec.publisher}/${spec.plugin}`]);
   const policies = informers.get(PluginPolicyKind);
   policies.addIndex('tenant', ({ metadata }) => [metadata.namespace!]);
+  const tenants = informers.get(TenantKind, { metadataOnly: true });
   const namespaceCache = informers.get(Namespace, { metadataOnly: true }) as Informer;
   const named = (name: string) => ({ namespace: PLATFORM_NAMESPACE, fieldSelector: `metadata.name=${name}` });
   const keySecret = informers.get(Secret, named(TOKEN_KEYS)) as Informer;
@@ -76,7 +79,7 @@ export function installationParts({ client, clock, informers, embeddedDatabase }
     installations,
     versions,
     policies,
-    tenants: informers.get(TenantKind, { metadataOnly: true }),
+    tenants,
     namespaceCache,
     pods,
     reports: new GatewayReports(client, informers),
@@ -90,6 +93,7 @@ export function installationParts({ client, clock, informers, embeddedDatabase }
     database: new PlatformDatabase(settings, embeddedDatabase),
     broker: new PlatformBroker(settings, clock),
     events: new PluginEvents(objects),
+    eventClaims: new TenantClaims(client, informers, tenants),
     isSuspended,
     target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
   };

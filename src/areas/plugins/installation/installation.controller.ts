@@ -63,6 +63,7 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     brokerAddresses: () => parts.broker.addresses(),
     broker: () => parts.broker.current(),
     events: parts.events,
+    claimTenant: (tenant) => parts.eventClaims.claim(tenant),
     findSecret: (namespace, name) => objects.find(Secret, namespace, name),
     // The parser of PostgreSQL is some megabytes that plugins without migrations do not need.
     lint: async (files) => (files.length === 0 ? [] : (await import('../migrations/lint-migrations.ts')).lintMigrations(files)),

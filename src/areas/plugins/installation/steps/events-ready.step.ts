@@ -14,6 +14,8 @@ export interface EventsPorts {
   target(installation: PluginInstallation): Target;
   versions(installation: PluginInstallation, target: Target): Target[];
   events: Pick<PluginEvents, 'ensure' | 'withdraw' | 'hasSecret' | 'removeSecret'>;
+  /** @returns whether the tenant may have something at the broker: not while an earlier one of its name still has */
+  claimTenant(tenant: string): Promise<boolean>;
   /** @throws BrokerSettingsError */
   broker(): Promise<EventBroker | undefined>;
 }
@@ -22,7 +24,13 @@ export interface EventsPorts {
 const TRY_AGAIN_MS = 5_000;
 
 /** Its topics are there, it may read and write its own and nothing else, and it has the way to them. */
-export function eventsReady({ target: targetOf, versions: versionsOf, events, broker: open }: EventsPorts): Step<PluginInstallation> {
+export function eventsReady({
+  target: targetOf,
+  versions: versionsOf,
+  events,
+  broker: open,
+  claimTenant,
+}: EventsPorts): Step<PluginInstallation> {
   return {
     name: InstallationCondition.EventsReady,
     async run(installation, { now }) {
@@ -34,6 +42,7 @@ export function eventsReady({ target: targetOf, versions: versionsOf, events, br
         const broker = await open();
         if (!broker) return unconfigured(target.plugin);
         if (isNeeded) {
+          if (!(await claimTenant(target.tenant))) return waitingForClaim(target.tenant);
           await events.ensure({ installation, target, versions }, broker, now());
           return done(target.isSuspended ? InstallationReason.Suspended : undefined);
         }
@@ -48,6 +57,11 @@ export function eventsReady({ target: targetOf, versions: versionsOf, events, br
       }
     },
   };
+}
+
+function waitingForClaim(tenant: string): Outcome {
+  const message = `waits until nothing is left at Kafka of an earlier tenant "${tenant}"`;
+  return waiting(InstallationReason.EventsUnavailable, message, TRY_AGAIN_MS);
 }
 
 function unconfigured(plugin: string): Outcome {

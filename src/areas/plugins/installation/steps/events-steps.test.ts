@@ -13,13 +13,15 @@ describe('eventsReady', () => {
   const run = async ({
     manifest = EVENTS as object,
     hasSecret = false,
+    isClaimed = true,
     broker = (() => Promise.resolve({})) as () => Promise<unknown>,
   }) => {
     const done: string[] = [];
     const note = (what: string) => () => Promise.resolve(void done.push(what));
     const target = { tenant: 'school', plugin: 'hello', manifest };
     const events = { ensure: note('ensure'), withdraw: note('withdraw'), removeSecret: note('removeSecret'), hasSecret: () => hasSecret };
-    const step = eventsReady({ target: () => target, versions: () => [target], events, broker } as never);
+    const claimTenant = () => Promise.resolve(isClaimed);
+    const step = eventsReady({ target: () => target, versions: () => [target], events, broker, claimTenant } as never);
     const { type, reason, message } = await step.run({} as never, context);
     return { type, reason, message, done };
   };
@@ -37,6 +39,9 @@ describe('eventsReady', () => {
     const { type, reason, message } = await run({ broker: AWAY });
     expect([type, reason]).toEqual(['waiting', 'EventsUnavailable']);
     expect(message).toBe('Cannot set up the events of "hello": Cannot reach Kafka at kafka:9092: connect ECONNREFUSED; trying again');
+  });
+  test('does nothing while an earlier tenant of the name has something there', async () => {
+    expect(await run({ isClaimed: false })).toMatchObject({ type: 'waiting', reason: 'EventsUnavailable', done: [] });
   });
   test('takes back what an earlier version had: first the rights, then the Secret', async () => {
     expect(await run({ manifest: NONE, hasSecret: true })).toMatchObject({
@@ -84,7 +89,7 @@ describe('eventsWithdrawn', () => {
   test.each<[string, Parameters<typeof run>[0], Awaited<ReturnType<typeof run>>]>([
     ['keeps its topics', {}, ['done', 'Retained', ['withdraw']]],
     ['takes them with its data', { data: 'Delete' }, ['done', 'Done', ['withdraw', ...OWN, 'school.hello.*']]],
-    ['takes all of the tenant with it', { isTenantGoing: true }, ['done', 'Done', ['withdraw', ...OWN, 'school.*']]],
+    ['leaves its topics to the tenant that goes', { isTenantGoing: true, data: 'Delete' }, ['done', 'Retained', ['withdraw']]],
     ['touches nothing of a plugin that never had its namespace', { namespace: null, data: 'Delete' }, ['done', 'NotNeeded', []]],
     ['asks no broker for a plugin without events', { manifests: [], isAway: true }, ['done', 'NotNeeded', []]],
     ['waits for a broker that is away', { isAway: true }, ['waiting', 'EventsUnavailable', []]],

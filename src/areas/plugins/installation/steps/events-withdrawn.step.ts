@@ -40,11 +40,11 @@ export function eventsWithdrawn(ports: WithdrawnPorts): Step<PluginInstallation>
         const broker = await ports.broker();
         if (!broker) return waiting(InstallationReason.EventsUnavailable, 'its part of Kafka cannot be removed: none is configured');
         await ports.events.withdraw({ tenant, plugin: spec.plugin, namespace: pluginNamespaceOf(tenant, spec.plugin) }, broker);
-        const isTenantGoing = ports.isTenantGoing(tenant);
-        if (spec.data !== 'Delete' && !isTenantGoing) return done(InstallationReason.Retained);
-        const leaving = { tenant, plugin: spec.plugin, types, isTenantGoing };
+        // What the tenant's plugins left goes with the tenant, all at once.
+        if (spec.data !== 'Delete' || ports.isTenantGoing(tenant)) return done(InstallationReason.Retained);
+        const leaving = { tenant, plugin: spec.plugin, types };
         await broker.removeTopics(topicsToRemove(await broker.topics(), leaving, ports.namedByOthers(installation)));
-        await broker.removeGroups(isTenantGoing ? `${tenant}.` : clientPrefixOf(tenant, spec.plugin));
+        await broker.removeGroups(clientPrefixOf(tenant, spec.plugin));
         return done();
       } catch (error) {
         const message = `its part of Kafka cannot be removed: ${(error as Error).message}; trying again`;

@@ -11,10 +11,9 @@ const EXISTING = [
 ];
 const types = { consumes: ['course.published.v1'], produces: ['course.recommended.v1'] };
 
-test.each<[string, boolean, string[], string[]]>([
-  ['those that it alone names', false, [], EXISTING.slice(0, 3)],
-  ['not those that another plugin names', false, ['course.published.v1'], EXISTING.slice(1, 3)],
-  ['all of the tenant when it goes too', true, ['course.published.v1'], EXISTING.slice(0, 4)],
-])('topicsToRemove with a plugin’s data are %s', (_, isTenantGoing, others, expected) => {
-  expect(topicsToRemove(EXISTING, { tenant: 'school', plugin: 'hello', types, isTenantGoing }, others)).toEqual(expected);
+test.each<[string, string[], string[]]>([
+  ['those that it alone names', [], EXISTING.slice(0, 3)],
+  ['not those that another plugin names', ['course.published.v1'], EXISTING.slice(1, 3)],
+])('topicsToRemove with a plugin’s data are %s', (_, others, expected) => {
+  expect(topicsToRemove(EXISTING, { tenant: 'school', plugin: 'hello', types }, others)).toEqual(expected);
 });

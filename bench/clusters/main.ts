@@ -1,4 +1,4 @@
-// What tenants' control planes cost: `npm run bench -- clusters [how many at rest]`, beside a real kube-apiserver with etcd.
+// What tenants' control planes cost: `npm run bench -- clusters [how many at rest]`, beside a real kube-apiserver with etcd; their networks: `npm run bench -- clusters vpcs`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,12 @@ import { benchFlood } from './flood.ts';
 import { proportionalBytes } from './proportional-memory.ts';
 import { ClusterBench } from './cluster-bench.ts';
 import { benchKubernetes } from './kubernetes.ts';
+import { benchVpcs } from './vpcs.ts';
 
+if (process.argv[2] === 'vpcs') {
+  await benchVpcs();
+  process.exit(0);
+}
 const AT_REST = Number(process.argv[2] ?? 50);
 const REST_MS = 20_000;
 const MB = 1_000_000;

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LinuxNetworks } from '../../src/areas/clusters/network/linux/linux-networks.ts';
@@ -37,14 +37,16 @@ async function measure(networks: Networks): Promise<void> {
   const plan: NetworkPlan = { platform: platformOf(), vpcs };
   const load = loadavg()[0].toFixed(1);
   try {
+    const before = processorSeconds();
     const made = await seconds(async () => {
       const failures = (await networks.ensure(plan)).filter(({ error }) => error);
       if (failures.length > 0) throw failures[0].error!;
     });
+    const used = (processorSeconds() - before).toFixed(2);
     const again = await seconds(() => networks.ensure(plan));
     const changed = await seconds(() => networks.ensure({ ...plan, vpcs: [{ ...vpcs[0], egress: false }, ...vpcs.slice(1)] }));
     const seen = await seconds(() => networks.observe());
-    const row = `${networks.provider}: ${VPCS} VPCs ${made} s (bar ${BAR_SECONDS}, aim ${AIM_SECONDS}); nothing to do ${again} s; one changed ${changed} s; all looked at ${seen} s`;
+    const row = `${networks.provider}: ${VPCS} VPCs ${made} s (bar ${BAR_SECONDS}, aim ${AIM_SECONDS}; tools used ${used} s of processors); nothing to do ${again} s; one changed ${changed} s; all looked at ${seen} s`;
     console.log(`${row}; taken away ${await seconds(() => networks.remove())} s; load before ${load}`);
   } finally {
     await networks.remove();
@@ -66,6 +68,12 @@ function someVpc(index: number): Vpc {
     peers: [],
     egress: true,
   };
+}
+
+/** What the processes that this one started, and that have ended, have used: the same on a busy machine. */
+function processorSeconds(): number {
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
 async function seconds(work: () => Promise<unknown>): Promise<string> {

@@ -12,6 +12,7 @@ import type {
   WantedControlPlane,
 } from '../../../src/areas/clusters/control-plane/control-planes.ts';
 import { FakeClock } from '../../../src/lib/clock-fake.ts';
+import { processTable } from '../../../src/lib/process-table.ts';
 import { connectTarget, type ApiTarget } from '../../support/api-target.ts';
 
 /** What a provider must give for the suite. */
@@ -269,12 +270,7 @@ function serialOf({ certificatePem }: CertificatePair): string {
 }
 
 function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  return processTable.isAlive({ pid, startTime: '', hostname: '' });
 }
 
 function everythingIn(root: string): string[] {

@@ -7,6 +7,7 @@ import { createHttpTransport } from '../../../client/http/http-transport.ts';
 import { ClusterRoleBinding, LimitRange, Namespace, NetworkPolicy } from '../../../client/kinds.ts';
 import { ADD_ON_LABEL } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import { silentLog } from '../../../lib/log.ts';
+import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
 
@@ -20,6 +21,8 @@ export class TenantConnection {
   /** By apiVersion and kind; those that are asked for at every start need no question. */
   readonly #kinds = new Map<string, Kind>(KNOWN.map((kind) => [`${apiVersionOf(kind)}/${kind.kind}`, kind]));
   readonly #watched = new Set<string>();
+  /** What was applied, and what became of it: as long as that is there nothing has to be written. */
+  readonly #applied = new Map<string, { wanted: string; resourceVersion: string | undefined }>();
   readonly #onChange: () => void;
   #platform: RunningControlPlane['platform'];
   #stopped = false;
@@ -52,22 +55,32 @@ export class TenantConnection {
   /** Server-side apply; from then on a change of it, or its end, is told. */
   async apply(object: KubeObject): Promise<void> {
     const kind = await this.#kindOf(object);
-    const resource = this.tenantClient.resource(kind, object.metadata.namespace);
-    try {
-      await resource.apply(object, { fieldManager: FIELD_MANAGER, force: true });
-    } catch (error) {
-      // Somebody put another in its place, with what cannot be changed, such as the role of a binding.
-      if (!isStatusError(error, 'Invalid')) throw error;
-      await resource.delete(object.metadata.name!).catch(() => {});
-      await resource.apply(object, { fieldManager: FIELD_MANAGER, force: true });
-    }
-    this.#watch(kind, { labelSelector: ADD_ON_LABEL });
+    const informer = this.#watch(kind, { labelSelector: ADD_ON_LABEL });
+    const id = `${kind.plural}.${kind.group}/${keyOf(object)}`;
+    const wanted = JSON.stringify(object);
+    const before = this.#applied.get(id);
+    const isUntouched = before !== undefined && informer.get(keyOf(object))?.metadata.resourceVersion === before.resourceVersion;
+    if (isUntouched && before.wanted === wanted) return;
+    const { metadata } = await this.#write(kind, object);
+    this.#applied.set(id, { wanted, resourceVersion: metadata.resourceVersion });
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#informers.stop();
     await this.tenantClient.close();
+  }
+
+  async #write(kind: Kind, object: KubeObject): Promise<KubeObject> {
+    const resource = this.tenantClient.resource(kind, object.metadata.namespace);
+    try {
+      return await resource.apply(object, { fieldManager: FIELD_MANAGER, force: true });
+    } catch (error) {
+      // Somebody put another in its place, with what cannot be changed, such as the role of a binding.
+      if (!isStatusError(error, 'Invalid')) throw error;
+      await resource.delete(object.metadata.name!).catch(() => {});
+      return resource.apply(object, { fieldManager: FIELD_MANAGER, force: true });
+    }
   }
 
   #watch(kind: Kind, selection: { labelSelector?: string; metadataOnly?: boolean }) {

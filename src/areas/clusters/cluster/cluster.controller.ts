@@ -11,6 +11,7 @@ import { Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { Controller } from '../../../runtime/controller.ts';
+import type { Change } from '../../../runtime/informer/informer.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { done } from '../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
@@ -118,7 +119,9 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     summarise: (cluster, outcome) => summarise(cluster, outcome, factsOf(cluster), clock.now()),
   });
   const controller = new Controller({ ...environment, name: 'tenant-cluster', concurrency: CONCURRENCY, reconcile })
-    .watch(clusters, ({ object }) => clustersOf(object.metadata.namespace!).map(keyOf).concat(keyOf(object)))
+    .watch(clusters, (change) =>
+      changesDemand(change) ? clustersOf(change.object.metadata.namespace!).map(keyOf) : [keyOf(change.object)],
+    )
     .watch(policies, () => [...clusters.list()].map(keyOf))
     .watch(tenants, ({ object }) => clustersOf(object.metadata.name!).map(keyOf))
     .watch(secrets, ({ object }) => [`${object.metadata.namespace}/${object.metadata.labels![CLUSTER_LABEL]}`]);
@@ -135,6 +138,11 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       await connections.stop();
     },
   };
+}
+
+/** What the tenant's other clusters are measured by too. */
+function changesDemand(change: Change<TenantCluster>): boolean {
+  return change.type !== 'modified' || change.previous.metadata.generation !== change.object.metadata.generation;
 }
 
 function isSame(existing: KubeObject, wanted: KubeObject): boolean {

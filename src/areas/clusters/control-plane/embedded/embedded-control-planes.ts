@@ -71,7 +71,9 @@ export class EmbeddedControlPlanes implements ControlPlanes {
   run(wanted: WantedControlPlane): Promise<RunningControlPlane> {
     return this.#inTurn(wanted.id, async () => {
       const held = await this.#hold(wanted);
+      const before = this.#wanted.get(wanted.id);
       this.#wanted.set(wanted.id, wanted);
+      if (this.#isAsWanted(held, before, wanted)) return this.#running(held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
       await this.#ensure(wanted, held);
       this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
@@ -170,6 +172,12 @@ export class EmbeddedControlPlanes implements ControlPlanes {
         remove: () => Promise.resolve(),
       },
     ];
+  }
+
+  /** Asked for again, which happens with every change of anything: nothing is read or written. */
+  #isAsWanted(held: Held, before: WantedControlPlane | undefined, wanted: WantedControlPlane): boolean {
+    if (!held.server.isLive || held.keys === undefined || this.#options.clock.now() >= renewalOf(held.keys)) return false;
+    return JSON.stringify(before) === JSON.stringify(wanted);
   }
 
   async #ensure(wanted: WantedControlPlane, held: Held): Promise<void> {

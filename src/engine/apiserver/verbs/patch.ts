@@ -14,6 +14,7 @@ import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { patchFailure } from './patch-failure.ts';
 import { updatedResponse } from './put.ts';
+import { isPatchOfStatus, statusPart, withRest } from './status-part.ts';
 import { fitNamespace, wipeSystemFields } from './system-fields.ts';
 import { fitToPath, updateObject } from './update.ts';
 import { refuseExcess, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT } from './value-limits.ts';
@@ -58,8 +59,10 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
           .then((patched) => decodeLargePatched(resource, request, parts(patched)))
           .then((draft) => runInSlices(trackUpdateInSlices(old, draft, track)).then(() => draft));
       }
-      const patched: Json = applyPatch(resource, type, old, body.value);
-      const draft = decodePatched(resource, request, parts(patched)) as KubeObject;
+      const partly = type === MERGE_PATCH && isPatchOfStatus(resource, subresource, body.value);
+      const patched: Json = applyPatch(resource, type, partly ? statusPart(old) : old, body.value);
+      const decoded = decodePatched(resource, request, parts(patched)) as KubeObject;
+      const draft = partly ? withRest(decoded, old) : decoded;
       trackUpdate(old, draft, track);
       return draft;
     },

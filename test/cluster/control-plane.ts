@@ -124,7 +124,7 @@ async function end(child: ChildProcess): Promise<void> {
 }
 
 /** Ports the kernel calls free now. They are released before use, so another process could take one: a start then fails and says so. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(
     Array.from({ length: count }, async () => {
       const server = createServer();

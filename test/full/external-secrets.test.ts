@@ -12,7 +12,8 @@ import { Namespace, Role, RoleBinding, Secret, ValidatingWebhookConfiguration } 
 import { findCondition } from '../../src/kube/conditions.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { installObjects } from '../../src/main/areas.ts';
-import { startControlPlane, type ControlPlane } from '../cluster/control-plane.ts';
+import { makeCertificates, type Certificates } from '../cluster/certificates.ts';
+import { freePorts, startControlPlane } from '../cluster/control-plane.ts';
 import { startControllerManager } from '../cluster/controller-manager.ts';
 import { ProductProcesses } from '../cluster/product-processes.ts';
 import { PluginWorld } from '../integration/plugins/plugin-world.ts';
@@ -24,27 +25,57 @@ const BACKEND = 'backend';
 const ACCOUNT = 'plugin-secrets-reader';
 const keyOf = (plugin: string, tenant: string, path: string) => `adapstory.plugins.${plugin}.${tenant}.${path}`;
 
-describe('the secrets of plugins, fetched by the External Secrets Operator', { timeout: 120_000 }, () => {
+/** A server with our areas, and what others need to reach it and to be reached from it. */
+interface Ground {
+  world: PluginWorld;
+  url: string;
+  kubeconfig: string;
+  ca: string;
+  certificates: Certificates;
+}
+
+type End = () => Promise<unknown> | void;
+
+async function onKubernetes(folder: string, ends: End[]): Promise<Ground> {
+  const plane = await startControlPlane();
+  ends.push(() => plane.stop());
+  const { url, kubeconfig, ca, adminToken: token, certificates } = plane;
+  const target = connectTarget({ name: 'kube-apiserver', url, kubeconfig, ca, token, close: async () => {} });
+  const registries = join(folder, 'registries.yaml');
+  const world = await PluginWorld.over(target, registries);
+  await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
+  const processes = new ProductProcesses(plane);
+  ends.push(() => processes.stop());
+  processes.start('controller', '--area', 'tenancy,plugins', '--registries', registries, '--namespace', 'tenantry-system');
+  await world.tenants.eventually(() => world.tenants.find(() => world.client.resource(PublisherKind).list()));
+  ends.push(await startControllerManager(plane, ['namespace', 'garbage-collector', 'serviceaccount']));
+  return { world, url, kubeconfig, ca, certificates };
+}
+
+async function onTheEmbeddedEngine(folder: string): Promise<Ground> {
+  const world = await PluginWorld.start();
+  await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
+  const { url, kubeconfig } = world.target;
+  const { clusters } = parse(readFileSync(kubeconfig, 'utf8')) as { clusters: { cluster: Record<string, string> }[] };
+  const ca = Buffer.from(clusters[0].cluster['certificate-authority-data'], 'base64').toString();
+  mkdirSync(join(folder, 'pki'));
+  return { world, url, kubeconfig, ca, certificates: makeCertificates(join(folder, 'pki')) };
+}
+
+describe.each([
+  ['a real kube-apiserver', onKubernetes],
+  ['the embedded engine', onTheEmbeddedEngine],
+])('the secrets of plugins, fetched by the External Secrets Operator on %s', { timeout: 120_000 }, (_, start) => {
   let world: PluginWorld;
-  let plane: ControlPlane;
-  const ends: (() => Promise<unknown> | void)[] = [];
+  let ground: Ground;
+  const ends: End[] = [];
 
   beforeAll(async () => {
     const [program, source] = [await externalSecretsBinary(), await externalSecretsSource()];
     const folder = mkdtempSync(join(tmpdir(), 'external-secrets-test-'));
     ends.push(() => rmSync(folder, { recursive: true }));
-    plane = await startControlPlane();
-    ends.push(() => plane.stop());
-    const { url, kubeconfig, ca, adminToken: token } = plane;
-    const target = connectTarget({ name: 'kube-apiserver', url, kubeconfig, ca, token, close: async () => {} });
-    const registries = join(folder, 'registries.yaml');
-    world = await PluginWorld.over(target, registries);
-    await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
-    const processes = new ProductProcesses(plane);
-    ends.push(() => processes.stop());
-    processes.start('controller', '--area', 'tenancy,plugins', '--registries', registries, '--namespace', 'tenantry-system');
-    await world.tenants.eventually(() => world.tenants.find(() => world.client.resource(PublisherKind).list()));
-    ends.push(await startControllerManager(plane, ['namespace', 'garbage-collector', 'serviceaccount']));
+    ground = await start(folder, ends);
+    ({ world } = ground);
     await world.publisher('acme', 'acme');
     await Promise.all([world.tenants.tenant('school'), world.tenants.tenant('other')]);
     await world.client.resource(Namespace).create({ metadata: { name: BACKEND } });
@@ -61,7 +92,7 @@ describe('the secrets of plugins, fetched by the External Secrets Operator', { t
   }, 120_000);
 
   async function configure(): Promise<void> {
-    const server = { url: plane.url, caBundle: Buffer.from(plane.ca).toString('base64') };
+    const server = { url: ground.url, caBundle: Buffer.from(ground.ca).toString('base64') };
     const provider = { kubernetes: { server, remoteNamespace: BACKEND, auth: { serviceAccount: { name: ACCOUNT } } } };
     const stringData = {
       secrets: 'external-secrets',
@@ -83,14 +114,14 @@ describe('the secrets of plugins, fetched by the External Secrets Operator', { t
     const certificates = join(folder, 'certificates');
     mkdirSync(certificates);
     for (const [from, to] of [
-      [plane.certificates.serverCert, 'tls.crt'],
-      [plane.certificates.serverKey, 'tls.key'],
-      [plane.certificates.ca, 'ca.crt'],
+      [ground.certificates.serverCert, 'tls.crt'],
+      [ground.certificates.serverKey, 'tls.key'],
+      [ground.certificates.ca, 'ca.crt'],
     ])
       copyFileSync(from, join(certificates, to));
-    const port = 21_000 + (process.pid % 10_000);
-    run(program, '--metrics-addr', '0', '--live-addr', `127.0.0.1:${port + 1}`, '--store-requeue-interval', '2s');
-    const more = ['--port', String(port), '--cert-dir', certificates, '--metrics-addr', '0', '--healthz-addr', `127.0.0.1:${port + 2}`];
+    const [port, live, health] = await freePorts(3);
+    run(program, '--metrics-addr', '0', '--live-addr', `127.0.0.1:${live}`, '--store-requeue-interval', '2s');
+    const more = ['--port', String(port), '--cert-dir', certificates, '--metrics-addr', '0', '--healthz-addr', `127.0.0.1:${health}`];
     run(program, 'webhook', ...more);
     await world.client.resource<KubeObject>(ValidatingWebhookConfiguration).create({
       metadata: { name: 'secretstore-validate' },
@@ -99,7 +130,7 @@ describe('the secrets of plugins, fetched by the External Secrets Operator', { t
         rules: [{ apiGroups: ['external-secrets.io'], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE'], resources: [`${kind}s`] }],
         clientConfig: {
           url: `https://127.0.0.1:${port}/validate-external-secrets-io-v1-${kind}`,
-          caBundle: Buffer.from(plane.ca).toString('base64'),
+          caBundle: readFileSync(ground.certificates.ca).toString('base64'),
         },
         admissionReviewVersions: ['v1'],
         sideEffects: 'None',
@@ -108,7 +139,7 @@ describe('the secrets of plugins, fetched by the External Secrets Operator', { t
   }
 
   function run(program: string, ...args: string[]): void {
-    const child: ChildProcess = spawn(program, args, { env: { ...process.env, KUBECONFIG: plane.kubeconfig }, stdio: 'ignore' });
+    const child: ChildProcess = spawn(program, args, { env: { ...process.env, KUBECONFIG: ground.kubeconfig }, stdio: 'ignore' });
     ends.push(async () => {
       if (child.exitCode !== null) return;
       const ended = new Promise((resolve) => child.once('exit', resolve));
@@ -210,7 +241,7 @@ describe('the secrets of plugins, fetched by the External Secrets Operator', { t
     const data = {
       secrets: encode('external-secrets'),
       'vault-server': encode('https://vault.example:8200'),
-      'vault-ca': encode(plane.ca),
+      'vault-ca': encode(ground.ca),
       'vault-namespace': encode('school'),
     };
     const installed = { plugin: 'keys', tenant: 'school', publisher: 'acme', namespace: 'default' };

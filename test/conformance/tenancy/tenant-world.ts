@@ -47,7 +47,16 @@ export class TenantWorld {
   }
 
   async tenant(name: string, spec: Tenant['spec'] = {}): Promise<Tenant> {
-    await this.client.resource(TenantKind).create({ metadata: { name }, spec });
+    // The first question loads the rules, which on a busy machine may take longer than a webhook is waited for.
+    await this.eventually(() =>
+      this.client
+        .resource(TenantKind)
+        .create({ metadata: { name }, spec })
+        .catch((error: unknown) => {
+          if (!isStatusError(error, 'InternalError')) throw error;
+          return undefined;
+        }),
+    );
     await this.#account(name);
     return this.ready(name);
   }

@@ -21,6 +21,7 @@ export function pluginsRights(): KubeObject[] {
       verbs: WRITE,
     },
     { apiGroups: [''], resources: ['pods'], verbs: READ },
+    { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
     { apiGroups: ['apps'], resources: ['deployments'], verbs: WRITE },
     { apiGroups: ['autoscaling'], resources: ['horizontalpodautoscalers'], verbs: WRITE },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: WRITE },

@@ -1,4 +1,5 @@
 import {
+  GATEWAY_NAME,
   PLATFORM_NAMESPACE,
   PLATFORM_SETTINGS,
   PULL_SECRET_LABEL,
@@ -11,7 +12,7 @@ import { PluginPolicyKind, type PluginPolicy } from '../../../api/plugins.tenant
 import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { SUSPENDED_ANNOTATION } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { ConfigMap, Namespace, Pod, Secret } from '../../../client/kinds.ts';
+import { ConfigMap, EndpointSlice, Namespace, Pod, Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import { PlatformDatabase } from '../database/platform-database.ts';
@@ -40,6 +41,8 @@ export interface InstallationParts {
   /** Of plugins: what became of their containers. */
   pods: Informer;
   reports: GatewayReports;
+  /** Where plugins reach the gateway. */
+  gatewaySlices: Informer;
   keySecret: Informer;
   jwks: Informer;
   pullSecrets: Informer;
@@ -83,6 +86,10 @@ export function installationParts({ client, clock, informers, embeddedDatabase }
     namespaceCache,
     pods,
     reports: new GatewayReports(client, informers),
+    gatewaySlices: informers.get(EndpointSlice, {
+      namespace: PLATFORM_NAMESPACE,
+      labelSelector: `kubernetes.io/service-name=${GATEWAY_NAME}`,
+    }) as unknown as Informer,
     keySecret,
     jwks,
     pullSecrets: informers.get(Secret, { namespace: PLATFORM_NAMESPACE, labelSelector: PULL_SECRET_LABEL }),

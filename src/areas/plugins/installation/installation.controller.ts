@@ -7,6 +7,7 @@ import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
 import { manifestsOf, namedByOthers } from '../kafka/installed-events.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
+import { gatewayAddresses } from '../network/gateway-addresses.ts';
 import { policyFor } from '../policy/model/policy-for.ts';
 import { restartsOf } from '../workload/workload-health.ts';
 import { pullSecretFrom, type InstallationParts } from './installation-parts.ts';
@@ -61,6 +62,7 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     databaseAddresses: () => database.addresses(),
     databases: () => database.open(),
     brokerAddresses: () => parts.broker.addresses(),
+    gatewayAddresses: () => gatewayAddresses(parts.gatewaySlices.list()),
     broker: () => parts.broker.current(),
     events: parts.events,
     claimTenant: (tenant) => parts.eventClaims.claim(tenant),

@@ -22,6 +22,7 @@ export interface InstallationPorts extends AcceptedPorts, EventsPorts, ProbesPor
   keep: PluginObjects['keep'];
   databaseAddresses(): Promise<readonly BackendAddress[]>;
   brokerAddresses(): Promise<readonly BackendAddress[]>;
+  gatewayAddresses(): readonly BackendAddress[];
   databases: DatabasePorts['databases'];
   findSecret: DatabasePorts['findSecret'];
   lint: DatabasePorts['lint'];

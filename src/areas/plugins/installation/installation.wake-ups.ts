@@ -24,6 +24,7 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
   secrets.external.onFollowing((informer) => controller.watch(informer, ({ object }) => by('namespace', object.metadata.namespace!)));
   controller
     .watch(parts.pods, (change) => (isRestart(change) ? by('namespace', change.object.metadata.namespace!) : []))
+    .watch(parts.gatewaySlices, () => Array.from(installations.list(), keyOf))
     .watch(parts.reports.informer, ({ object }) => parts.reports.installationsIn(object))
     .watch(parts.policies, ({ object }) => by('tenant', object.metadata.namespace!))
     .watch(installations, (change) => (isReport(change) ? [] : [keyOf(change.object)]))

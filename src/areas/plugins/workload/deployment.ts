@@ -10,6 +10,7 @@ import {
 import { canonicalQuantity } from '../../../kube/quantity.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { ACCOUNT, TOKEN_SECRET } from '../identity/plugin-tokens.ts';
+import { GATEWAY_URL_IN_CLUSTER } from '../gateway/gateway-service.ts';
 import { versionLabelOf, workloadNameOf } from '../installation/model/plugin-names.ts';
 import { labelsOf, type Target } from '../installation/model/target.ts';
 import { EVENTS_SECRET } from '../kafka/events-secret.ts';
@@ -129,6 +130,7 @@ function environmentOf({ tenant, plugin, version, manifest }: Target, { secrets 
     PLUGIN_NAME: plugin,
     PLUGIN_VERSION: version.spec.version,
     PLUGIN_TOKEN_FILE: `${TOKEN_FOLDER}/token`,
+    ...(manifest.spec.egress?.to?.includes('gateway') ? { PLUGIN_GATEWAY_URL: GATEWAY_URL_IN_CLUSTER } : {}),
   };
   const fromSecrets = secrets.env.filter(({ name }) => !(name in own));
   const taken = new Set([...Object.keys(own), ...fromSecrets.map(({ name }) => name)]);

@@ -47,6 +47,7 @@ export interface NetworkPorts {
   keep: Keep;
   databaseAddresses(): Promise<readonly BackendAddress[]>;
   brokerAddresses(): Promise<readonly BackendAddress[]>;
+  gatewayAddresses(): readonly BackendAddress[];
 }
 
 export function networkIsolated({ target, versions, keep, ...ports }: NetworkPorts): Step<PluginInstallation> {
@@ -57,7 +58,8 @@ export function networkIsolated({ target, versions, keep, ...ports }: NetworkPor
       const all = versions(installation, wanted);
       const database = all.some(({ manifest }) => manifest.spec.database) ? await ports.databaseAddresses() : [];
       const broker = all.some(({ manifest }) => reachesBroker(manifest)) ? await ports.brokerAddresses() : [];
-      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, [...database, ...broker], all));
+      const gateway = all.some(({ manifest }) => manifest.spec.egress?.to?.includes('gateway')) ? ports.gatewayAddresses() : [];
+      await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, [...database, ...broker, ...gateway], all));
       return done();
     },
   };

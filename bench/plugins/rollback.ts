@@ -85,7 +85,7 @@ function startLoad(url: string, token: string): Load {
       const began = performance.now();
       const asked = post(agent, `${url}/school/${PLUGIN}/mcp/hello`, token)
         .then((status) => void (status === 200 ? times.push(performance.now() - began) : failures.push(`status ${status}`)))
-        .catch((error: unknown) => void failures.push(String(error)))
+        .catch((error: unknown) => void failures.push(`${String(error)} after ${Math.round((performance.now() - began) / 1000)} s`))
         .finally(() => under.delete(asked));
       under.add(asked);
     }

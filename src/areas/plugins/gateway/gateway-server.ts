@@ -36,7 +36,7 @@ export class GatewayServer {
   /** One more address where it answers. @returns the port */
   listen(host: string | undefined, port: number): Promise<number> {
     // A body may take as long as it takes; heads may not.
-    const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 65_000 });
+    const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 });
     server.on('request', (request, response) => void this.#serve(request, response));
     server.on('upgrade', (request, socket, head) => void this.#switch(request, socket, head));
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -1,12 +1,24 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { TenantCluster } from '../../src/api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { type } from '../e2e/command.ts';
+import { makeCertificates } from './certificates.ts';
+import { hncBinary, hncSource } from './hnc-binaries.ts';
 import { openWorkbench, type Workbench } from './kubectl.ts';
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}
 
 interface Made {
   tenant: string;
@@ -97,6 +109,36 @@ describe('embedded clusters of two tenants', () => {
     await until(async () => (await inside(acme, 'get replicasets -n team -o name')).out.includes('web-'));
     // The other tenant's cluster has nothing of it.
     expect((await inside(beta, 'get ns team')).err).toContain('NotFound');
+  });
+
+  it('an unmodified controller-runtime program works in it', async () => {
+    const [program, source] = [await hncBinary('hnc-manager'), await hncSource()];
+    for (const kind of ['hierarchyconfigurations', 'subnamespaceanchors', 'hncconfigurations']) {
+      const file = join(source, 'config/crd/bases', `hnc.x-k8s.io_${kind}.yaml`);
+      expect(await inside(acme, `apply --server-side -f ${file}`)).toMatchObject({ code: 0 });
+    }
+    await inside(acme, 'create namespace hnc-system');
+    // It finds the certificate for its webhooks, which nobody asks here, below the folder for temporary files.
+    const certificates = join(bench.folder, 'k8s-webhook-server/serving-certs');
+    mkdirSync(certificates, { recursive: true });
+    const { serverCert, serverKey } = makeCertificates(certificates);
+    copyFileSync(serverCert, join(certificates, 'tls.crt'));
+    copyFileSync(serverKey, join(certificates, 'tls.key'));
+    const flags = [
+      '--metrics-addr=127.0.0.1:0',
+      '--health-probe-bind-address=127.0.0.1:0',
+      '--enable-stackdriver=false',
+      `--webhook-server-port=${await freePort()}`,
+    ];
+    const env = { ...process.env, TMPDIR: bench.folder, KUBECONFIG: acme.kubeconfig };
+    const manager = spawn(program, flags, { stdio: 'ignore', env });
+    try {
+      const anchor = { apiVersion: 'hnc.x-k8s.io/v1alpha2', kind: 'SubnamespaceAnchor', metadata: { name: 'child', namespace: 'team' } };
+      await until(async () => (await inside(acme, 'apply -f -', JSON.stringify(anchor))).code === 0);
+      await until(async () => (await inside(acme, 'get namespace child -o jsonpath={.metadata.annotations}')).out.includes('team'));
+    } finally {
+      manager.kill('SIGKILL');
+    }
   });
 
   it('no credential of one tenant is good for the cluster of the other, nor for the host', async () => {

@@ -237,6 +237,10 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
         expect(serialOf(after.owner)).not.toBe(serialOf(before.owner));
         expect((await servingCertificate(after.endpoint)).serialNumber).not.toBe(shown.serialNumber);
         expect(world.processesOf(folder, wanted.id)).toEqual(processes);
+        // Nor is one lost that slept until they had ended.
+        await renewing.sleep(wanted.id);
+        await time.advance(800 * DAY_MS);
+        expect((await renewing.run(wanted)).certificatesExpire).toBeGreaterThan(time.now());
       } finally {
         await renewing.remove(wanted.id);
         await renewing.close();

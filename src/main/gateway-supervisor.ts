@@ -81,8 +81,7 @@ export class GatewaySupervisor {
   async #start(): Promise<void> {
     const { settings, address, log } = this.#options;
     const kubeconfig = await this.#kubeconfig();
-    await ensureNamespace(this.#options.client);
-    await installObjects(this.#options.client, gatewayRights());
+    await installRights(this.#options.client);
     if (this.#isStopping) return;
     const args = {
       kubeconfig,
@@ -165,12 +164,17 @@ function send(child: ChildProcess, message: SupervisorMessage): void {
   if (child.connected) child.send(message);
 }
 
-async function ensureNamespace(client: Client): Promise<void> {
+async function installRights(client: Client): Promise<void> {
   try {
     await client.resource(Namespace).create({ metadata: { name: PLATFORM_NAMESPACE } });
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) throw error;
+    // By others in this moment: then it is there once it is on disk.
+    for await (const update of client.resource(Namespace).watch({ fieldSelector: `metadata.name=${PLATFORM_NAMESPACE}` })) {
+      if ('object' in update) break;
+    }
   }
+  await installObjects(client, gatewayRights());
 }
 
 function program(): string {

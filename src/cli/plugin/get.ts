@@ -27,6 +27,8 @@ function describe(session: Session, { metadata, spec, status = {} }: PluginInsta
     ['Phase', status.phase],
     ['Reason', status.reason],
     ['Message', status.message],
+    ['Requests', requestsOf(status.gateway?.routes)],
+    ['Gateway path', status.gateway?.routes ? `/${metadata.namespace}/${spec.plugin}/` : undefined],
     ['Namespace', status.namespace],
     ['Image', status.image],
     ['Image status', status.imageStatus],
@@ -46,6 +48,11 @@ function describe(session: Session, { metadata, spec, status = {} }: PluginInsta
     each.message,
   ]);
   printTable(session, 'Conditions', ['TYPE', 'STATUS', 'REASON', 'MESSAGE'], conditions);
+}
+
+/** Who gets how many of them, while it is more than one. */
+function requestsOf(routes: { version: string; weight: number }[] = []): string | undefined {
+  return routes.length < 2 ? undefined : routes.map(({ version, weight }) => `${weight} % to ${version}`).join(', ');
 }
 
 function printTable(session: Session, title: string, header: string[], rows: Cell[][]): void {

@@ -1,3 +1,4 @@
+import { RETRY_ANNOTATION } from '../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { attempting } from '../terminal/explain.ts';
 import type { Session } from '../terminal/session.ts';
@@ -32,7 +33,9 @@ export async function upgrade(
   name: string,
   { tenant, to, wait }: { tenant: string; to: string; wait?: boolean },
 ): Promise<number> {
-  await change(session, `upgrade plugin "${name}"`, tenant, name, { version: to, rollback: null });
+  // Also when it was taken back before: whoever asks for it wants it tried again.
+  const metadata = { annotations: { [RETRY_ANNOTATION]: String(session.clock.now()) } };
+  await change(session, `upgrade plugin "${name}"`, tenant, name, { version: to, rollback: null }, metadata);
   return finish(session, tenant, name, wait);
 }
 
@@ -49,10 +52,10 @@ export async function rollback(
   return finish(session, tenant, name, wait);
 }
 
-async function change(session: Session, what: string, tenant: string, name: string, spec: object): Promise<void> {
+async function change(session: Session, what: string, tenant: string, name: string, spec: object, metadata = {}): Promise<void> {
   const where = { server: session.cluster.server, namespace: tenant };
   const installations = session.cluster.client.resource(PluginInstallationKind, tenant);
-  await attempting(what, where, () => installations.patch(name, { type: 'merge', patch: { spec } }));
+  await attempting(what, where, () => installations.patch(name, { type: 'merge', patch: { metadata, spec } }));
 }
 
 async function finish(session: Session, tenant: string, name: string, wait: boolean | undefined): Promise<number> {

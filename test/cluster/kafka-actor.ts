@@ -17,6 +17,7 @@ import {
   Producer,
   stringSerializers,
   type GenericError,
+  type ProducerOptions,
 } from '@platformatic/kafka';
 import { KafkaClient } from '../../src/areas/plugins/kafka/kafka-client.ts';
 import { brokerSettings } from '../../src/areas/plugins/kafka/model/broker-settings.ts';
@@ -33,21 +34,26 @@ const anyAcl = { resourceType: 2, resourcePatternType: 3, host: '*', operation: 
 export class KafkaActor {
   readonly #client: KafkaClient;
   readonly #producer: Producer<string, string, string, string>;
+  readonly #producerOptions: ProducerOptions<string, string, string, string>;
 
   constructor(address: string, { user, password }: Login) {
     const entries = { 'kafka-bootstrap-servers': address, 'kafka-user': user, 'kafka-password': password };
     this.#client = new KafkaClient(brokerSettings(entries)!);
-    this.#producer = new Producer({
-      clientId: user,
-      bootstrapBrokers: [address],
-      sasl: { mechanism: 'SCRAM-SHA-512', username: user, password },
-      serializers: stringSerializers,
-      retries: 0,
-    });
+    const sasl = { mechanism: 'SCRAM-SHA-512', username: user, password } as const;
+    this.#producerOptions = { clientId: user, bootstrapBrokers: [address], sasl, serializers: stringSerializers };
+    this.#producer = new Producer({ ...this.#producerOptions, retries: 0 });
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#client.close(), this.#producer.close()]);
+  }
+
+  async writeInTransaction(topic: string): Promise<void> {
+    const producer = new Producer({ ...this.#producerOptions, idempotent: true, transactionalId: `transaction-${topic}`, retries: 5 });
+    const transaction = await producer.beginTransaction();
+    await transaction.send({ messages: [{ topic, partition: 0, key: 'key', value: 'event' }] });
+    await transaction.commit();
+    await producer.close();
   }
 
   #find(type: number, key: string): () => Promise<unknown> {

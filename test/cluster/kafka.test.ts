@@ -357,6 +357,18 @@ describe('plugins at a real Kafka', { timeout: 180_000 }, () => {
     expect(exposed).toContain(`topic="${PUBLISHED}"`);
     await admin.commit('school.hello.main', PUBLISHED, 1n);
     expect((await lag())[0].seconds).toBe(0);
+
+    // The mark at the end of a transaction is nothing to read, and nobody waits for it.
+    await admin.writeInTransaction(PUBLISHED);
+    await vi.waitUntil(async () => (await lag())[0].seconds > 0, UPKEEP);
+    await admin.commit('school.hello.main', PUBLISHED, 2n);
+    expect((await lag())[0].seconds).toBe(0);
+    // Who never confirmed anything is late too.
+    await admin.write('rival.course.published.v1');
+    const rival = { ...question, tenant: 'rival', topics: ['rival.course.published.v1'], groupPrefix: clientPrefixOf('rival', 'hello') };
+    const [silent] = (await broker.lags([rival])).filter(({ partition }) => partition === 0);
+    expect(silent.group).toBe('(none)');
+    expect(silent.seconds).toBeGreaterThan(0);
   });
 
   it('wait for one that is killed, to be installed or upgraded', async () => {

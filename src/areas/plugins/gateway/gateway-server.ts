@@ -46,7 +46,7 @@ export class GatewayServer {
     });
     return new Promise((resolve, reject) => {
       server.once('error', reject);
-      server.listen(port, host, () => {
+      server.listen({ port, host, backlog: BACKLOG }, () => {
         this.#servers.push(server);
         resolve((server.address() as AddressInfo).port);
       });
@@ -125,6 +125,9 @@ export class GatewayServer {
     answer(refusal, { ...refusalHeaders(refusal), 'x-response-id': requestId }, refusalBody(refusal, { path, requestId, now }));
   }
 }
+
+/** Callers that come faster than a busy machine takes them wait; with a short queue their connections would break. */
+const BACKLOG = 4096;
 
 function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;

@@ -34,8 +34,13 @@ export class LagReports {
     const now = this.#environment.clock.now();
     const before = this.#late;
     this.#late = new Map();
+    const byPlugin = new Map<string, PartitionLag[]>();
+    for (const lag of lags) {
+      const key = `${lag.tenant}/${lag.plugin}`;
+      byPlugin.set(key, [...(byPlugin.get(key) ?? []), lag]);
+    }
     for (const { installation, target } of all) {
-      const own = lags.filter(({ tenant, plugin }) => tenant === target.tenant && plugin === target.plugin);
+      const own = byPlugin.get(`${target.tenant}/${target.plugin}`) ?? [];
       const judgement = judgeLag(before.get(installation.metadata.uid!) ?? new Map(), own, now);
       this.#late.set(installation.metadata.uid!, judgement.late);
       await this.#report(installation, judgement, now);

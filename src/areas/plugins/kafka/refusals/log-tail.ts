@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 
-/** What is more than this at one look is left out, the oldest first: a flood must not fill our memory. */
-const MOST_BYTES = 1_048_576;
+/** What is more than this at one look is left out, the oldest first: a flood must neither fill our memory nor hold the event loop. */
+const MOST_BYTES = 262_144;
 
 /** New lines of a file that somebody else writes, from when it was first looked at. A file that was replaced is read from its beginning. */
 export class LogTail {

@@ -15,6 +15,7 @@ import {
 } from '../../src/client/kinds.ts';
 import type { Kind } from '../../src/kube/kind.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
+import { processorTimes } from '../runs/processor-time.ts';
 import { startEngineProcess, type EngineProcess } from '../tenancy/engine-process.ts';
 import { PluginBench, spread } from './plugin-bench.ts';
 
@@ -38,11 +39,19 @@ export async function benchRestart(): Promise<void> {
     const restarted = performance.now();
     engine = await startEngineProcess(bench.data, []);
     const ready = performance.now() - restarted;
+    await keepAlive(engine.client);
     const took = await untilReconciled(engine.client, times.length, restarted);
+    const used = processorTimes(engine.pid);
     await quiet(engine.client);
     const after = await states(engine.client);
     const written = [...after].filter(([key, version]) => before.get(key) !== version).map(([key]) => key);
     console.log(`ready again after ${ready.toFixed(0)} ms; all ${times.length} reconciled after ${took.toFixed(0)} ms (bar ${BAR_MS} ms)`);
+    console.log(
+      `processor time until then: ${[...used]
+        .filter(([, ms]) => ms > 50)
+        .map(([name, ms]) => `${name} ${ms} ms`)
+        .join(', ')}`,
+    );
     console.log(`objects of plugins: ${after.size}, written meanwhile: ${written.length} ${written.slice(0, 5).join(' ')}`);
   } finally {
     await engine.stop();
@@ -73,19 +82,25 @@ async function prepare(bench: PluginBench, { client }: EngineProcess): Promise<n
 /** No container has to run for this: every Pod is told to be ready as soon as it is there. */
 async function playNode(client: Client): Promise<void> {
   const nodes = client.resource<KubeObject>(Node);
-  const capacity = { cpu: '1000', memory: '1Ti', pods: '1000' };
-  const beat = (): Promise<KubeObject> => {
-    const conditions = [{ type: 'Ready', status: 'True', reason: 'Played', message: '', lastHeartbeatTime: new Date().toISOString() }];
-    return nodes.status.patch('played', { type: 'merge', patch: { status: { capacity, allocatable: capacity, conditions } } });
-  };
   await nodes.create({ metadata: { name: 'played' } });
-  await beat();
+  await keepAlive(client);
   await nodes.patch('played', { type: 'merge', patch: { spec: { taints: null } } });
-  setInterval(() => void beat().catch(() => {}), 5_000).unref();
   const follow = async (): Promise<void> => {
     for await (const update of client.resource<KubeObject>(Pod).watch({})) if ('object' in update) await readyPod(client, update.object);
   };
   follow().catch(() => {});
+}
+
+/** A node that says nothing for long is taken for dead. */
+async function keepAlive(client: Client): Promise<void> {
+  const capacity = { cpu: '1000', memory: '1Ti', pods: '1000' };
+  const beat = (): Promise<KubeObject> => {
+    const conditions = [{ type: 'Ready', status: 'True', reason: 'Played', message: '', lastHeartbeatTime: new Date().toISOString() }];
+    const patch = { status: { capacity, allocatable: capacity, conditions } };
+    return client.resource<KubeObject>(Node).status.patch('played', { type: 'merge', patch });
+  };
+  await beat();
+  setInterval(() => void beat().catch(() => {}), 5_000).unref();
 }
 
 async function readyPod(client: Client, { metadata, spec, status }: KubeObject): Promise<void> {
@@ -134,7 +149,8 @@ async function untilReconciled(client: Client, installations: number, since: num
 async function quiet(client: Client): Promise<void> {
   let before = '';
   for (let same = 0; same < 4;) {
-    const text = (await metricsOf(client)).match(/^tenantry_controller_reconcile_total.*$/gm)?.join('\n') ?? '';
+    const text =
+      (await metricsOf(client)).match(/^tenantry_controller_reconcile_total\{controller="plugin-installation".*$/gm)?.join('\n') ?? '';
     same = text === before ? same + 1 : 0;
     before = text;
     await new Promise((resolve) => setTimeout(resolve, 500));

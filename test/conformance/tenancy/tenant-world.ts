@@ -12,11 +12,14 @@ import type { KubeObject } from '../../../src/kube/object.ts';
 import { isStatusError } from '../../../src/kube/status.ts';
 import type { ApiTarget } from '../../support/api-target.ts';
 
+const BEAT_EVERY_MS = 5_000;
+
 /** A server with our areas, seen by an administrator and by whomever he acts as. */
 export class TenantWorld {
   readonly client: Client;
   readonly #target: ApiTarget;
   readonly #clients: Client[] = [];
+  readonly #nodes: string[] = [];
 
   private constructor(target: ApiTarget, client: Client) {
     this.#target = target;
@@ -137,11 +140,17 @@ export class TenantWorld {
 
   async node(name: string, labels: Record<string, string> = {}): Promise<void> {
     await this.client.resource(Node).create({ metadata: { name, labels } });
+    await this.#beat(name);
+    await this.client.resource(Node).patch(name, { type: 'merge', patch: { spec: { taints: null } } });
+    this.#nodes.push(name);
+  }
+
+  /** A node that says nothing for most of a minute is taken for dead, and a busy machine needs longer than that for some tests. */
+  async #beat(node: string): Promise<void> {
     const capacity = { cpu: '4', memory: '8Gi', pods: '50' };
     const conditions = [{ type: 'Ready', status: 'True', reason: 'Test', message: '', lastHeartbeatTime: new Date().toISOString() }];
     const status = { capacity, allocatable: capacity, conditions, addresses: [{ type: 'InternalIP', address: '10.1.2.3' }] };
-    await this.client.resource(Node).status.patch(name, { type: 'merge', patch: { status } });
-    await this.client.resource(Node).patch(name, { type: 'merge', patch: { spec: { taints: null } } });
+    await this.client.resource(Node).status.patch(node, { type: 'merge', patch: { status } });
   }
 
   deployment(namespace: string, name: string, replicas: number, client = this.client): Promise<KubeObject> {
@@ -163,7 +172,12 @@ export class TenantWorld {
   playKubelet(namespaces: string[]): () => Promise<void> {
     const stop = new AbortController();
     const play = async (): Promise<void> => {
+      let beatenAt = 0;
       while (!stop.signal.aborted) {
+        if (Date.now() - beatenAt > BEAT_EVERY_MS) {
+          beatenAt = Date.now();
+          for (const node of this.#nodes) await this.#beat(node).catch(() => {});
+        }
         for (const namespace of namespaces) for (const pod of await this.pods(namespace)) await this.#play(pod).catch(() => {});
         await new Promise((resolve) => setTimeout(resolve, 20));
       }

@@ -35,8 +35,8 @@ export interface Launched {
   release(): void;
 }
 
-/** A young generation of one megabyte and a processor cache of none: most of them sit and wait for most of their life. */
-const NODE_FLAGS = ['--max-semi-space-size=1', '--optimize-for-size'];
+/** A small young generation: most of them sit and wait for most of their life. */
+const NODE_FLAGS = ['--max-semi-space-size=4'];
 const LOG_LIMIT_BYTES = 1024 * 1024;
 /** What is left of our environment: theirs is not the place for our secrets. */
 const ENVIRONMENT = ['PATH', 'TZ', 'LANG'];

@@ -8,7 +8,6 @@ import { GATEWAY_PORT, gatewayService } from '../areas/plugins/gateway/gateway-s
 import { GATEWAY_USER, gatewayRights } from '../areas/plugins/gateway/gateway-rights.ts';
 import type { Client } from '../client/client.ts';
 import { ConfigMap, EndpointSlice, Namespace, Service } from '../client/kinds.ts';
-import { isStatusError } from '../kube/status.ts';
 import { Backoff } from '../lib/backoff.ts';
 import { realClock, type Timer } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -54,7 +53,7 @@ export class GatewaySupervisor {
   readonly #backoff = new Backoff(RESTART);
   #process: ChildProcess | undefined;
   #restart: Timer | undefined;
-  #isStopping = false;
+  readonly #stopping = new AbortController();
   #port: number | undefined;
 
   constructor(options: GatewaySupervisorOptions) {
@@ -67,8 +66,13 @@ export class GatewaySupervisor {
     return this;
   }
 
+  get #isStopping(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
   #launch(): void {
     this.#start().catch((error: unknown) => {
+      if (this.#isStopping) return;
       this.#options.log.error('cannot start the plugin gateway, will try again', { error });
       this.#launchLater();
     });
@@ -81,7 +85,9 @@ export class GatewaySupervisor {
   async #start(): Promise<void> {
     const { settings, address, log } = this.#options;
     const kubeconfig = await this.#kubeconfig();
-    await installRights(this.#options.client);
+    await whenThere(this.#options.client, PLATFORM_NAMESPACE, this.#stopping.signal);
+    if (this.#isStopping) return;
+    await installObjects(this.#options.client, gatewayRights());
     if (this.#isStopping) return;
     const args = {
       kubeconfig,
@@ -147,7 +153,7 @@ export class GatewaySupervisor {
   }
 
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.#stopping.abort();
     this.#restart?.cancel();
     const child = this.#process;
     if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
@@ -164,17 +170,11 @@ function send(child: ChildProcess, message: SupervisorMessage): void {
   if (child.connected) child.send(message);
 }
 
-async function installRights(client: Client): Promise<void> {
-  try {
-    await client.resource(Namespace).create({ metadata: { name: PLATFORM_NAMESPACE } });
-  } catch (error) {
-    if (!isStatusError(error, 'AlreadyExists')) throw error;
-    // By others in this moment: then it is there once it is on disk.
-    for await (const update of client.resource(Namespace).watch({ fieldSelector: `metadata.name=${PLATFORM_NAMESPACE}` })) {
-      if ('object' in update) break;
-    }
+/** Whoever keeps the first keys of plugins makes it. */
+async function whenThere(client: Client, namespace: string, signal: AbortSignal): Promise<void> {
+  for await (const update of client.resource(Namespace).watch({ fieldSelector: `metadata.name=${namespace}`, signal })) {
+    if ('object' in update && update.type !== 'DELETED') return;
   }
-  await installObjects(client, gatewayRights());
 }
 
 function program(): string {

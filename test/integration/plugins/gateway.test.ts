@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { CrossTenantAttemptKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/cross-tenant-attempt.ts';
 import { PluginInstallationKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { startGateway, type RunningGateway } from '../../../src/areas/plugins/gateway/start-gateway.ts';
 import { ConfigMap, Pod, RoleBinding, ServiceAccount } from '../../../src/client/kinds.ts';
@@ -167,6 +168,14 @@ describe('the plugin gateway', { timeout: 60_000 }, () => {
     const answer = await asked(path, as === undefined ? {} : { as });
     expect(answer).toMatchObject({ status, answer: { status, error } });
     expect(answer.answer.message).not.toContain(token);
+  });
+
+  it('keeps on record what a plugin tried in another tenant', async () => {
+    const found = await world.tenants.eventually(async () => {
+      const { items } = await world.client.resource(CrossTenantAttemptKind, 'school').list();
+      return items.find(({ spec }) => spec.kind === 'gateway' && spec.target === '/rival/hello/');
+    });
+    expect(found.spec).toMatchObject({ plugin: 'hello', rule: 'CrossTenant', source: '127.0.0.1' });
   });
 
   it('lets a plugin do at another what its permissions say', async () => {

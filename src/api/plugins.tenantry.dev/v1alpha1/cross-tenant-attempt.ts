@@ -3,7 +3,7 @@ import { integer, object, oneOf, text, time } from '../../schema-source.ts';
 import { GROUP, VERSION } from './group.ts';
 
 /** Where an attempt was made. */
-export const ATTEMPT_KINDS = ['api', 'database', 'kafka', 'network'] as const;
+export const ATTEMPT_KINDS = ['api', 'database', 'gateway', 'kafka', 'network'] as const;
 export type AttemptKind = (typeof ATTEMPT_KINDS)[number];
 
 export const crossTenantAttemptDefinition = {

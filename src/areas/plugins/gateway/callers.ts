@@ -68,10 +68,8 @@ export class Callers {
     }
     const { identity } = caller;
     if (identity.tenant !== tenant) {
-      throw new Refusal(
-        'CROSS_TENANT',
-        `Cannot let ${identity.subject} in: it belongs to another tenant; plugins reach those of their own only`,
-      );
+      const message = `Cannot let ${identity.subject} in: it belongs to another tenant; plugins reach those of their own only`;
+      throw new Refusal('CROSS_TENANT', message, undefined, identity);
     }
     if (identity.plugin === plugin) return;
     const needed = ['GET', 'HEAD', 'OPTIONS'].includes(method) ? 'plugin.read' : 'plugin.write';

@@ -7,13 +7,14 @@ export const GATEWAY_USER = `system:serviceaccount:${GATEWAY_ACCOUNT.namespace}:
 
 const NAME = 'tenantry:plugin-gateway';
 
-/** It reads where requests go, asks who callers are, and writes nothing but what it tells of itself. No Secret is its business. */
+/** It reads where requests go, asks who callers are, and writes nothing but reports: its own, and of what plugins tried. No Secret is its business. */
 export function gatewayRights(): KubeObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const apiGroup = 'rbac.authorization.k8s.io';
   const read = ['get', 'list', 'watch'];
   const rules = [
     { apiGroups: ['plugins.tenantry.dev'], resources: ['plugininstallations'], verbs: read },
+    { apiGroups: ['plugins.tenantry.dev'], resources: ['crosstenantattempts'], verbs: [...read, 'create', 'update', 'patch', 'delete'] },
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: read },
     { apiGroups: [''], resources: ['namespaces'], verbs: read },
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },

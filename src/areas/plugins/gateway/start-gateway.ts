@@ -1,8 +1,10 @@
+import { CrossTenantAttemptKind } from '../../../api/plugins.tenantry.dev/v1alpha1/cross-tenant-attempt.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
+import { AttemptRecorder } from '../audit/attempt-recorder.ts';
 import { Callers } from './callers.ts';
 import { Calls } from './calls.ts';
 import { gatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
@@ -46,13 +48,23 @@ export async function startGateway(options: GatewayStart): Promise<RunningGatewa
   const callers = new Callers(client, table, clock);
   const calls = new Calls({ table, callers, upstream, traffic, metrics, clock, random, timeouts: TIMEOUTS, patienceMs: PATIENCE_MS });
   const report = new TrafficReport({ client, clock, log, traffic, installations: table.installations, instance: options.instance });
+  const attempts = new AttemptRecorder({ client, clock, log, metrics: options.metrics, attempts: informers.get(CrossTenantAttemptKind) });
   const server = new GatewayServer({
     calls,
     metrics,
     isKnown: (tenant, plugin) => table.find(tenant, plugin) !== undefined,
-    onRefused: (refusal, request) => {
-      if (refusal.code === 'CROSS_TENANT')
-        log.warn('a plugin tried to reach another tenant', { path: request.url, reason: refusal.message });
+    onRefused: ({ offender, message }, request) => {
+      if (!offender) return;
+      const target = (request.url ?? '').split('?')[0];
+      attempts.report({
+        ...offender,
+        kind: 'gateway',
+        target,
+        rule: 'CrossTenant',
+        message,
+        source: request.socket.remoteAddress,
+        at: clock.now(),
+      });
     },
     clock,
     log,
@@ -68,6 +80,7 @@ export async function startGateway(options: GatewayStart): Promise<RunningGatewa
         await server.stop(STOP_GRACE_MS);
         upstream.close();
         await report.stop();
+        await attempts.stop();
         await informers.stop();
       },
     };

@@ -22,13 +22,16 @@ export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
   readonly retryAfterMs: number | undefined;
+  /** The plugin that went too far. */
+  readonly offender: { tenant: string; plugin: string } | undefined;
 
-  constructor(code: RefusalCode, message: string, retryAfterMs?: number) {
+  constructor(code: RefusalCode, message: string, retryAfterMs?: number, offender?: { tenant: string; plugin: string }) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.status = REFUSALS[code];
     this.retryAfterMs = retryAfterMs;
+    this.offender = offender;
   }
 }
 

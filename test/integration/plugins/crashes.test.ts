@@ -1,3 +1,4 @@
+import { Client as PostgresClient } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PluginInstallationKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PluginVersionKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
@@ -8,7 +9,7 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { connectContext } from '../../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../../src/client/config/kubeconfig.ts';
-import { CustomResourceDefinition, Namespace } from '../../../src/client/kinds.ts';
+import { CustomResourceDefinition, Namespace, Secret } from '../../../src/client/kinds.ts';
 import { TransportError } from '../../../src/client/transport-error.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
@@ -21,6 +22,7 @@ import { TenantWorld } from '../../conformance/tenancy/tenant-world.ts';
 import type { ApiTarget } from '../../support/api-target.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
 import { startEmbeddedTarget } from '../../support/embedded-target.ts';
+import { startPostgres, type PostgresServer } from '../../support/postgres-server.ts';
 import { aManifest } from './plugin-world.ts';
 
 const GROUPS = ['plugins.tenantry.dev', 'tenantry.dev', 'hnc.x-k8s.io'];
@@ -29,6 +31,7 @@ const IMAGE = `registry.example/app@sha256:${'a'.repeat(64)}`;
 let target: ApiTarget;
 let world: TenantWorld;
 let stopPlaying: () => Promise<void>;
+let postgres: PostgresServer;
 
 beforeAll(async () => {
   target = await startEmbeddedTarget();
@@ -38,11 +41,16 @@ beforeAll(async () => {
   await world.eventually(() => world.find(() => world.client.resource(PluginInstallationKind).list()));
   await world.client.resource(Namespace).create({ metadata: { name: 'school', labels: { 'tenantry.dev/tenant': 'school' } } });
   await world.node('worker');
+  postgres = await startPostgres();
+  await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });
+  const settings = { metadata: { name: 'plugin-platform' }, stringData: { 'postgres-dsn': postgres.dsn } };
+  await world.client.resource(Secret, 'tenantry-system').create(settings);
   stopPlaying = playTenancy();
 }, 60_000);
 afterAll(async () => {
   await stopPlaying?.();
   await world?.stop();
+  await postgres?.stop();
 }, 60_000);
 
 const namespaces: string[] = [];
@@ -125,10 +133,26 @@ function dyingAfter(writes: number, transport: Transport, crash: () => void): Tr
 
 async function publish(client: Client, plugin: string): Promise<void> {
   const name = `acme.${plugin}.1.0.0`;
-  const manifest = aManifest('acme', plugin, '1.0.0', 'registry.example/app:1.0.0', { runtime: { replicas: { min: 1, max: 2 } } });
-  await client.resource(PluginVersionKind).create({ metadata: { name }, spec: { publisher: 'acme', plugin, version: '1.0.0', manifest } });
+  const manifest = aManifest('acme', plugin, '1.0.0', 'registry.example/app:1.0.0', {
+    runtime: { replicas: { min: 1, max: 2 } },
+    database: { migrations: { path: 'db' } },
+  });
+  const files = { 'db/001_notes.sql': 'CREATE TABLE notes (text text)' };
+  await client
+    .resource(PluginVersionKind)
+    .create({ metadata: { name }, spec: { publisher: 'acme', plugin, version: '1.0.0', manifest, files } });
   const status = { phase: 'VERIFIED', image: IMAGE, observedGeneration: 1 };
   await client.resource(PluginVersionKind).status.patch(name, { type: 'merge', patch: { status } });
+}
+
+async function rolesAndDatabases(): Promise<string[]> {
+  const admin = new PostgresClient({ connectionString: postgres.dsn });
+  await admin.connect();
+  const { rows } = await admin.query<{ name: string }>(
+    "SELECT rolname AS name FROM pg_roles WHERE rolname LIKE 'plugin%' UNION ALL SELECT datname FROM pg_database WHERE datname LIKE 'tenant%'",
+  );
+  await admin.end();
+  return rows.map(({ name }) => name);
 }
 
 it('an installation is completed by the next process, after whichever write the last one died', { timeout: 180_000 }, async () => {
@@ -140,7 +164,7 @@ it('an installation is completed by the next process, after whichever write the 
     await publish(world.client, plugin);
     await world.client
       .resource(PluginInstallationKind, 'school')
-      .create({ metadata: { name: plugin }, spec: { publisher: 'acme', plugin, version: '1.0.0' } });
+      .create({ metadata: { name: plugin }, spec: { publisher: 'acme', plugin, version: '1.0.0', data: 'Delete' } });
     const isActive = () =>
       world.eventually(async () => (await world.client.resource(PluginInstallationKind, 'school').get(plugin)).status?.phase === 'ACTIVE');
     const dying = await startArea(writes);
@@ -154,6 +178,7 @@ it('an installation is completed by the next process, after whichever write the 
       async () => (await world.find(() => world.client.resource(PluginInstallationKind, 'school').get(plugin))) === undefined,
     );
     expect(await world.find(() => world.client.resource(Namespace).get(`plugin-school-${plugin}`))).toBeUndefined();
+    expect(await rolesAndDatabases()).toEqual([]);
     await next.stop();
     namespaces.pop();
     expect(writes).toBeLessThan(60);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { macOf, uplinkOf } from '../../src/areas/clusters/network/model/address-plan.ts';
+import { networksUnable } from '../../src/areas/clusters/network/network-ability.ts';
 import type { Port, Vpc } from '../../src/areas/clusters/network/model/vpc.ts';
 import { portOf, routerOf, subnetNames } from '../../src/areas/clusters/network/ovn/names.ts';
 import { OvnNetworks } from '../../src/areas/clusters/network/ovn/ovn-networks.ts';
@@ -137,6 +138,10 @@ describe('networks of tenants in OVN', () => {
     );
     expect(networks.unable({ ...a, services: [{ protocol: 'tcp', port: 53 }] })).toContain("OVN's routers run none");
     expect(networks.unable(a)).toBeUndefined();
+  });
+
+  it('can be had on this machine, and so can those of linux', async () => {
+    expect([await networksUnable('ovn'), await networksUnable('linux')]).toEqual([undefined, undefined]);
   });
 
   it('leave nothing behind', async () => {

@@ -57,7 +57,7 @@ describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_00
     await processes.port(processes.start('admission', '--listen', `127.0.0.1:${port}`, '--url', `https://127.0.0.1:${port}`, ...own));
     documents = `https://127.0.0.1:${port}`;
     await world.publisher('acme', 'acme');
-    await world.tenants.tenant('school');
+    await world.tenants.tenant('school', { owners: [{ kind: 'User', name: 'alice' }] });
     await world.tenants.node('worker');
     stopKubelet = world.tenants.playKubelet(['plugin-school-hello']);
   }, 120_000);
@@ -77,6 +77,17 @@ describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_00
     ]);
     expect(deployments.items.map(({ spec }) => spec.template.spec.containers[0].image)).toEqual([image]);
     expect(policies.items.length).toBeGreaterThan(0);
+  });
+
+  it('the owner of the tenant may read Pods there, and no Secrets', async () => {
+    const alice = await world.tenants.as('alice');
+    const pods = () =>
+      alice
+        .resource(Pod, 'plugin-school-hello')
+        .list()
+        .catch(() => undefined);
+    expect((await world.tenants.eventually(pods)).items.length).toBeGreaterThan(0);
+    await expect(alice.resource(Secret, 'plugin-school-hello').list()).rejects.toMatchObject({ code: 403 });
   });
 
   it('a Pod with an image that nobody verified is refused there, whoever makes it', async () => {

@@ -9,7 +9,7 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { connectContext } from '../../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../../src/client/config/kubeconfig.ts';
-import { CustomResourceDefinition, Namespace, Secret } from '../../../src/client/kinds.ts';
+import { CustomResourceDefinition, Deployment, Namespace, Secret, Service } from '../../../src/client/kinds.ts';
 import { TransportError } from '../../../src/client/transport-error.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
@@ -186,3 +186,63 @@ it('an installation is completed by the next process, after whichever write the 
   // As many as there are objects, at least: otherwise nothing was shown.
   expect(writes).toBeGreaterThan(12);
 });
+
+async function publishVersion(plugin: string, version: string): Promise<void> {
+  // Every version has an image of its own, and the requests move in two steps without a pause.
+  const upgrade = { strategy: 'canary' as const, canarySteps: [{ weight: 50 }, { weight: 100 }] };
+  const manifest = aManifest('acme', plugin, version, `registry.example/app:${version}`, { runtime: { upgrade } });
+  const name = `acme.${plugin}.${version}`;
+  await world.client.resource(PluginVersionKind).create({ metadata: { name }, spec: { publisher: 'acme', plugin, version, manifest } });
+  const image = `registry.example/app@sha256:${version.replaceAll('.', '').padEnd(64, '0')}`;
+  const status = { phase: 'VERIFIED', image, observedGeneration: 1 };
+  await world.client.resource(PluginVersionKind).status.patch(name, { type: 'merge', patch: { status } });
+}
+
+it(
+  'an upgrade and a rollback are completed by the next process, after whichever write the last one died',
+  { timeout: 180_000 },
+  async () => {
+    const plugin = 'upgraded';
+    const namespace = `plugin-school-${plugin}`;
+    namespaces.push(namespace);
+    await publishVersion(plugin, '1.0.0');
+    await publishVersion(plugin, '1.1.0');
+    const installations = world.client.resource(PluginInstallationKind, 'school');
+    await installations.create({ metadata: { name: plugin }, spec: { publisher: 'acme', plugin, version: '1.0.0' } });
+    const isAt = (version: string, phase: string) =>
+      world.eventually(async () => {
+        const { status, metadata } = await installations.get(plugin);
+        return status?.phase === phase && status.version === version && status.observedGeneration === metadata.generation;
+      });
+    const first = await startArea(Number.POSITIVE_INFINITY);
+    await isAt('1.0.0', 'ACTIVE');
+    await first.stop();
+
+    let request = 0;
+    const changes = [
+      { spec: () => ({ version: '1.1.0', rollback: null }), version: '1.1.0', phase: 'ACTIVE' },
+      { spec: () => ({ rollback: { request: ++request } }), version: '1.0.0', phase: 'ROLLED_BACK' },
+    ];
+    let isCompleted = false;
+    let writes = 1;
+    for (; !isCompleted; writes++) {
+      isCompleted = true;
+      for (const { spec, version, phase } of changes) {
+        await installations.patch(plugin, { type: 'merge', patch: { spec: spec() } });
+        const dying = await startArea(writes);
+        if (!(await Promise.race([dying.crashed.then(() => false), isAt(version, phase)]))) isCompleted = false;
+        await dying.stop();
+        const next = await startArea(Number.POSITIVE_INFINITY);
+        await isAt(version, phase);
+        const workload = `plugin-${version.replaceAll('.', '-')}`;
+        await world.eventually(async () => (await world.client.resource(Deployment, namespace).list()).items.length === 1);
+        expect((await world.client.resource(Service, namespace).list()).items.map(({ metadata }) => metadata.name)).toEqual([workload]);
+        expect((await installations.get(plugin)).status!.gateway!.routes).toEqual([{ version, workload, weight: 100 }]);
+        await next.stop();
+      }
+      expect(writes).toBeLessThan(40);
+    }
+    // The status at every step, and what comes and goes: otherwise nothing was shown.
+    expect(writes).toBeGreaterThan(6);
+  },
+);

@@ -38,6 +38,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
       databases: () => parts.database.open(),
       broker: () => parts.broker.current(),
       events: parts.events,
+      hasClaim: (tenant) => parts.eventClaims.has(tenant),
       manifestsOf: (installation) => manifestsOf(installation, parts),
       namedByOthers: (installation) => namedByOthers(installation, parts),
     }),

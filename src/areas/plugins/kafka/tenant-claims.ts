@@ -49,6 +49,10 @@ export class TenantClaims {
     }
   }
 
+  has(tenant: string): boolean {
+    return this.informer.find(PLATFORM_NAMESPACE, claimNameOf(tenant)) !== undefined;
+  }
+
   /** Nothing of the tenant is left. */
   async release({ metadata }: KubeObject): Promise<void> {
     const finalizers = (metadata.finalizers ?? []).filter((each) => each !== FINALIZER);
@@ -61,7 +65,7 @@ export class TenantClaims {
   }
 }
 
-function claimNameOf(tenant: string): string {
+export function claimNameOf(tenant: string): string {
   return `plugin-events-of-${tenant}`;
 }
 

@@ -63,8 +63,9 @@ describe('eventsWithdrawn', () => {
     namespace?: string | null;
     isAway?: boolean;
     manifests?: object[];
+    isClaimed?: boolean;
   }) => {
-    const { data, isTenantGoing = false, namespace = 'ns', isAway = false, manifests = [EVENTS] } = options;
+    const { data, isTenantGoing = false, namespace = 'ns', isAway = false, manifests = [EVENTS], isClaimed = true } = options;
     const done: string[] = [];
     const broker = {
       compare: () => Promise.resolve([changes]),
@@ -76,6 +77,7 @@ describe('eventsWithdrawn', () => {
       isTenantGoing: () => isTenantGoing,
       events: { withdraw: () => Promise.resolve(void done.push('withdraw')) },
       broker: isAway ? AWAY : () => Promise.resolve(broker as never),
+      hasClaim: () => isClaimed,
       manifestsOf: () => manifests as never,
       namedByOthers: () => [],
     });
@@ -92,6 +94,7 @@ describe('eventsWithdrawn', () => {
     ['leaves its topics to the tenant that goes', { isTenantGoing: true, data: 'Delete' }, ['done', 'Retained', ['withdraw']]],
     ['touches nothing of a plugin that never had its namespace', { namespace: null, data: 'Delete' }, ['done', 'NotNeeded', []]],
     ['asks no broker for a plugin without events', { manifests: [], isAway: true }, ['done', 'NotNeeded', []]],
+    ['asks no broker for a tenant that never had one', { isClaimed: false, isAway: true }, ['done', 'NotNeeded', []]],
     ['waits for a broker that is away', { isAway: true }, ['waiting', 'EventsUnavailable', []]],
   ])('%s', async (_, options, expected) => {
     expect(await run(options)).toEqual(expected);

@@ -1,14 +1,16 @@
 import type { PluginManifest } from '../../../../api/adapstory.com/v1/plugin-manifest.ts';
+import { PLATFORM_NAMESPACE } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { PluginInstallation } from '../../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { InstallationCondition, InstallationReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
 import { done, waiting } from '../../../../runtime/steps/outcome.ts';
-import { NOT_REACHED, type Step } from '../../../../runtime/steps/run-steps.ts';
+import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import type { EventBroker } from '../../kafka/event-broker.ts';
 import { clientPrefixOf } from '../../kafka/model/event-names.ts';
 import { topicsToRemove } from '../../kafka/model/settle-topics.ts';
-import { eventTypesOf, needsEvents } from '../../kafka/model/wanted-events.ts';
+import { eventTypesOf, needsEvents, type EventTypes } from '../../kafka/model/wanted-events.ts';
 import type { PluginEvents } from '../../kafka/plugin-events.ts';
+import { claimNameOf } from '../../kafka/tenant-claims.ts';
 import { pluginNamespaceOf } from '../model/plugin-names.ts';
 
 export interface WithdrawnPorts {
@@ -17,6 +19,8 @@ export interface WithdrawnPorts {
   events: Pick<PluginEvents, 'withdraw'>;
   /** @throws BrokerSettingsError */
   broker(): Promise<EventBroker | undefined>;
+  /** Whether anything of the tenant ever was at a broker. */
+  hasClaim(tenant: string): boolean;
   /** Those of the versions that it had, as far as they are known. */
   manifestsOf(installation: PluginInstallation): PluginManifest[];
   /** Event types that other plugins of the tenant name. */
@@ -35,10 +39,10 @@ export function eventsWithdrawn(ports: WithdrawnPorts): Step<PluginInstallation>
       const { namespace: tenant = '' } = metadata;
       const types = eventTypesOf(ports.manifestsOf(installation));
       // One that never had its namespace has nothing at the broker: what is there is that of another publisher's plugin of the same name.
-      if (status?.namespace === undefined || !(needsEvents(types) || hadEvents(installation))) return done(InstallationReason.NotNeeded);
+      if (status?.namespace === undefined || !hadEvents(installation, types, ports.hasClaim)) return done(InstallationReason.NotNeeded);
       try {
         const broker = await ports.broker();
-        if (!broker) return waiting(InstallationReason.EventsUnavailable, 'its part of Kafka cannot be removed: none is configured');
+        if (!broker) return waiting(InstallationReason.EventsUnavailable, unconfigured(tenant));
         await ports.events.withdraw({ tenant, plugin: spec.plugin, namespace: pluginNamespaceOf(tenant, spec.plugin) }, broker);
         // What the tenant's plugins left goes with the tenant, all at once.
         if (spec.data !== 'Delete' || ports.isTenantGoing(tenant)) return done(InstallationReason.Retained);
@@ -54,7 +58,14 @@ export function eventsWithdrawn(ports: WithdrawnPorts): Step<PluginInstallation>
   };
 }
 
-function hadEvents({ status }: PluginInstallation): boolean {
+/** One that only ever waited for a broker has nothing at any. */
+function hadEvents({ metadata, status }: PluginInstallation, types: EventTypes, hasClaim: WithdrawnPorts['hasClaim']): boolean {
   const ready = findCondition(status?.conditions, InstallationCondition.EventsReady);
-  return ready !== undefined && ready.reason !== InstallationReason.NotNeeded && ready.reason !== NOT_REACHED;
+  const isSetUp = ready?.status === 'True' && ready.reason !== InstallationReason.NotNeeded;
+  return hasClaim(metadata.namespace!) && (isSetUp || needsEvents(types));
+}
+
+function unconfigured(tenant: string): string {
+  const how = `put the settings back, or take the finalizer off the ConfigMap ${PLATFORM_NAMESPACE}/${claimNameOf(tenant)} and delete it to leave everything there`;
+  return `its part of Kafka cannot be removed: none is configured; ${how}`;
 }

@@ -11,7 +11,6 @@ import { createClient, type Client } from '../../../src/client/client.ts';
 import { connectContext } from '../../../src/client/config/connect.ts';
 import { loadKubeconfig } from '../../../src/client/config/kubeconfig-file.ts';
 import { resolveContext } from '../../../src/client/config/kubeconfig.ts';
-import { Node } from '../../../src/client/kinds.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { realClock, type Clock } from '../../../src/lib/clock.ts';
 import { silentLog } from '../../../src/lib/log.ts';
@@ -35,8 +34,6 @@ export class BreakableRuns {
 
   static async start(): Promise<BreakableRuns> {
     const scripted = await ScriptedRuns.start();
-    // Pods of a node that there is not are collected after a while.
-    await scripted.client.resource(Node).create({ metadata: { name: 'nowhere' } });
     const context = resolveContext(await loadKubeconfig({ path: scripted.target.kubeconfig }));
     return new BreakableRuns(scripted, await connectContext(context));
   }

@@ -124,6 +124,19 @@ describe('a Run', () => {
     expect((await world.ended('survivor')).status).toMatchObject({ phase: 'Succeeded', attempt: 1, log: { text: 'done\n' } });
   });
 
+  it('that is deleted while runtimed is away takes its process with it, too', async () => {
+    await world.create('left', 'echo $$; sleep 60');
+    const mine = () => pod.lines.find((line) => line.includes('"run_name":"left"'));
+    await expect.poll(mine, { timeout: 15_000 }).toBeDefined();
+    const { message } = JSON.parse(mine()!) as { message: string };
+    await pod.stopRuntimed();
+    await world.client.resource(RunKind, 'default').delete('left');
+    expect(isThere(Number(message))).toBe(true);
+    await pod.startRuntimed();
+    await expect.poll(() => isThere(Number(message)), { timeout: 15_000 }).toBe(false);
+    await expect.poll(() => readdirSync(pod.workspace), { timeout: 15_000 }).toEqual([]);
+  });
+
   it('whose program is gone after a restart is lost, or tried again when it may be', async () => {
     await world.create('lost', 'sleep 60');
     await world.create('retried', 'test -e seen && exit 0; touch seen; sleep 60', { retryPolicy: { maxAttempts: 2, backoff: '10ms' } });

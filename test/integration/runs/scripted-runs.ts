@@ -50,7 +50,7 @@ export class ScriptedRuns {
     const pods = this.client.resource(Pod, 'default');
     const { metadata: created } = await pods.create({
       metadata: { name, labels: { runtime: 'here' }, ...metadata },
-      spec: { containers: [{ name: 'runtime', image: 'example/none' }], nodeName: 'nowhere' },
+      spec: { containers: [{ name: 'runtime', image: 'example/none' }], schedulerName: 'nobody' },
     });
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
     await pods.status.patch(name, { type: 'merge', patch: { status } });

@@ -36,8 +36,8 @@ export interface RunWorkerPorts {
   storeArtifacts?(run: Run, signal: AbortSignal): Promise<{ run: Run; artifactRefs: RunStatus['artifactRefs'] } | { failure: Failure }>;
   /** Keeps a log that is too large for the status. @returns where */
   keepLog(run: Run, text: string): Promise<string | undefined>;
-  /** Removes the Run's folder. */
-  cleanUp(run: Run): Promise<void>;
+  /** Removes the folder of the Run with this uid. */
+  cleanUp(uid: string): Promise<void>;
   runtime: RuntimeClient;
   isolation: { isolation: string; network: boolean };
   print(line: string): void;
@@ -367,7 +367,7 @@ export class RunWorker {
   /** Forgets the execution and removes its folder, in the background of everything else. */
   async #release(): Promise<void> {
     await this.#forget();
-    await this.#ports.cleanUp(this.#run);
+    await this.#ports.cleanUp(this.#run.metadata.uid!);
   }
 
   async #forget(): Promise<void> {

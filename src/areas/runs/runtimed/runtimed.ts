@@ -66,6 +66,10 @@ export class Runtimed {
     this.#found = new Set(await this.#runningPrograms(signal));
     this.#accepts = true;
     this.#runs.onChange(({ type, object }) => (type === 'deleted' ? this.#removed(object) : this.#changed(object)));
+    this.#runs.whenSynced(signal).then(
+      () => void this.#endOthers(),
+      () => {},
+    );
     await this.#runs.run(signal);
     this.#accepts = false;
     for (const { worker } of this.#active.values()) worker.interrupt('stopping');
@@ -93,6 +97,18 @@ export class Runtimed {
         await sleep(this.#options.clock, LIST_RETRY_MS, signal);
       }
     }
+  }
+
+  /** Programs whose Runs were deleted, ended or given to others while we were away: nobody else would end them. */
+  async #endOthers(): Promise<void> {
+    const others = [...this.#found].filter((uid) => !this.#active.has(uid));
+    const { runtime, worker, log } = this.#options;
+    const end = async (uid: string) => {
+      await runtime.cancel(uid);
+      await worker.cleanUp(uid);
+    };
+    const ends = await Promise.allSettled(others.map(end));
+    for (const result of ends) if (result.status === 'rejected') log.warn('cannot end a program without a Run', { error: result.reason });
   }
 
   #changed(run: Run): void {

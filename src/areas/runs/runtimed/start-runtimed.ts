@@ -158,7 +158,7 @@ function workerPorts(options: RuntimedStart, pod: { name: string; uid: string },
     prepare: (run, signal) => prepareSource(run, folders, fetch, signal),
     readOutputs: (run) => readOutputs(folders.ours, outputsOf(run)),
     storeArtifacts: artifacts && artifactsOf(client, artifacts, folders, { clock, log }),
-    cleanUp: (run) => removeFolder(join(folders.ours, run.metadata.uid!)),
+    cleanUp: (uid) => removeFolder(join(folders.ours, uid)),
     keepLog: (run, text) => keepLog(client, run, text),
     event: (run, type, reason, message) => events.record(run, { type, reason, message }),
   };

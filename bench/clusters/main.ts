@@ -64,7 +64,8 @@ async function benchMany(): Promise<void> {
   const names = Array.from({ length: AT_REST }, (_, index) => `many-${index}`);
   const took = await timed(() => bench.createAll(names));
   row(`${AT_REST} clusters made, eight at a time`, ms(took), '');
-  await pause(10_000);
+  // Each collects its garbage once within half a minute of its start.
+  await pause(40_000);
   const pids = names.map((name) => bench.processOf(name));
   const before = pids.map(processorMs);
   await pause(REST_MS);

@@ -3,7 +3,7 @@ import { readFile, rename, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { LaunchMessage } from '../areas/clusters/control-plane/embedded/launch.ts';
+import type { GoMessage, LaunchMessage } from '../areas/clusters/control-plane/embedded/launch.ts';
 import { createLog, errorText } from '../lib/log.ts';
 
 /**
@@ -21,14 +21,15 @@ class Starter {
     this.#socket.on('error', () => {});
   }
 
-  /** Resolves with the first word; one that goes away without it wants nothing any more. */
-  async word(): Promise<void> {
-    const came = await new Promise<boolean>((resolve) => {
-      this.#socket.once('data', () => resolve(true));
-      this.#socket.once('close', () => resolve(false));
-      this.#socket.once('end', () => resolve(false));
+  /** Resolves with what is said first; one that goes away without a word wants nothing any more. */
+  async word(): Promise<GoMessage> {
+    const said = await new Promise<string | undefined>((resolve) => {
+      this.#socket.once('data', (chunk) => resolve(String(chunk)));
+      this.#socket.once('close', () => resolve(undefined));
+      this.#socket.once('end', () => resolve(undefined));
     });
-    if (!came) process.exit(0);
+    if (said === undefined) process.exit(0);
+    return JSON.parse(said) as GoMessage;
   }
 
   tell(message: LaunchMessage): Promise<void> {
@@ -44,7 +45,6 @@ const starter = new Starter();
 process.umask(0o077);
 const { values } = parseArgs({
   options: {
-    port: { type: 'string', default: '0' },
     address: { type: 'string', default: '127.0.0.1' },
     'product-version': { type: 'string', default: '' },
     restore: { type: 'boolean', default: false },
@@ -66,11 +66,10 @@ async function serve(): Promise<void> {
     import('../lib/pki/read-pki.ts'),
     import('./tenant-control-socket.ts'),
   ]);
-  await word;
+  const { port = 0 } = await word;
   undoUnfinishedRestore();
   const disk = new DiskWatch();
   const version = values['product-version'];
-  const port = Number(values.port);
   const engine = await startEngine({
     data: '.',
     address: values.address,

@@ -18,8 +18,10 @@ import { backupsIn, writeBackup } from './backup-files.ts';
 import { askControl } from './control-socket.ts';
 import { endProcess } from './end-process.ts';
 import { whyNoOwnUsers } from './other-users.ts';
+import type { Launched } from './launch.ts';
 import { replaceObjects } from './replace-objects.ts';
 import { ServerProcess } from './server-process.ts';
+import { SpareProcess } from './spare-process.ts';
 
 export interface EmbeddedOptions {
   /** The folder of all clusters. */
@@ -41,6 +43,8 @@ interface Held {
   record: ClusterRecord;
   server: ServerProcess;
   keys?: ClusterKeys;
+  /** A program that has loaded already, for the first start. */
+  spare?: Launched;
   backoff: Backoff;
   /** When it may be started again, on the monotonic clock. */
   notBefore: number;
@@ -50,6 +54,9 @@ const RESTART = { initialMs: 100, maxMs: 30_000, jitter: 0.2 };
 const RENEWAL_CHECK_MS = 24 * 3600 * 1000;
 const ANSWER_MS = 10_000;
 const PORT_TRIES = 50;
+const SPARE_AFTER_MS = 2000;
+/** Whoever gives out ports, users and programs does it one after the other. */
+const ALLOCATION = '';
 
 /** Control planes that are instances of our own engine, each a process of its own on this machine. */
 export class EmbeddedControlPlanes implements ControlPlanes {
@@ -62,10 +69,16 @@ export class EmbeddedControlPlanes implements ControlPlanes {
   #wanted = new Map<string, WantedControlPlane>();
   #sharedUser: Promise<string | undefined> | undefined;
   #renewal: Timer | undefined;
+  readonly #program: { program: string; args: string[] };
+  readonly #spare: SpareProcess;
+  #spareSoon: Timer | undefined;
 
   constructor(options: EmbeddedOptions) {
     this.#options = options;
     this.#folders = new ClusterFolders(options.root);
+    const { program, address, productVersion } = options;
+    this.#program = { program, args: [`--address=${address}`, `--product-version=${productVersion}`] };
+    this.#spare = new SpareProcess(this.#folders, this.#program);
   }
 
   run(wanted: WantedControlPlane): Promise<RunningControlPlane> {
@@ -95,6 +108,7 @@ export class EmbeddedControlPlanes implements ControlPlanes {
       const held = await this.#found(id);
       if (held) await removeAll(this.#resources(undefined, id, held));
       this.#held.delete(id);
+      if ((await this.#folders.records()).size === 0) await this.#inTurn(ALLOCATION, () => this.#spare.drop());
     });
   }
 
@@ -139,7 +153,9 @@ export class EmbeddedControlPlanes implements ControlPlanes {
 
   async close(): Promise<void> {
     this.#renewal?.cancel();
+    this.#spareSoon?.cancel();
     await Promise.allSettled(this.#turns.values());
+    await this.#spare.drop();
     for (const { server } of this.#held.values()) server.letGo();
   }
 
@@ -187,7 +203,10 @@ export class EmbeddedControlPlanes implements ControlPlanes {
       try {
         await ensureAll(this.#resources(wanted, wanted.id, held));
         held.backoff.reset();
-        if (!announced) await this.#write(wanted.id, held, { announced: true });
+        if (!announced) {
+          await this.#write(wanted.id, held, { announced: true });
+          this.#prepareSpare();
+        }
         return;
       } catch (error) {
         await endProcess(held.record.process);
@@ -224,19 +243,17 @@ export class EmbeddedControlPlanes implements ControlPlanes {
   async #loadProgram(id: string, held: Held): Promise<void> {
     if (await held.server.adopt(held.record.process, this.#options.productVersion)) return;
     await endProcess(held.record.process);
-    const { program, address, productVersion } = this.#options;
-    await held.server.load({
-      program,
-      args: [`--port=${held.record.port}`, `--address=${address}`, `--product-version=${productVersion}`],
-      logPath: this.#folders.log(id),
-      user: held.record.user,
-    });
+    const { spare } = held;
+    held.spare = undefined;
+    await held.server.load({ ...this.#program, logPath: this.#folders.log(id), user: held.record.user }, spare);
     // Before it may do anything: whoever comes after a crash must find it.
     await this.#write(id, held, { process: held.server.identity });
   }
 
   async #endProgram(id: string, held: Held): Promise<void> {
     held.server.letGo();
+    held.spare?.release();
+    held.spare = undefined;
     await endProcess(held.record.process);
     held.backoff.reset();
     held.notBefore = 0;
@@ -254,6 +271,7 @@ export class EmbeddedControlPlanes implements ControlPlanes {
 
   async #answer(id: string, held: Held): Promise<void> {
     await held.server.answer(
+      held.record.port,
       (diedAfterMs) => {
         // One that ran well is started again at once.
         if (diedAfterMs > RESTART.maxMs) held.backoff.reset();
@@ -304,16 +322,36 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     const found = await this.#found(wanted.id);
     if (found) return found;
     // One after the other, so that no two get the same.
-    return this.#inTurn('', async () => {
-      this.#sharedUser ??= whyNoOwnUsers([this.#options.program, process.execPath]);
-      const sharedUser = await this.#sharedUser;
+    return this.#inTurn(ALLOCATION, async () => {
+      const sharedUser = await this.#whyShared();
       const records = [...(await this.#folders.records()).values()];
-      const user = sharedUser === undefined ? freeUser(this.#folders.root, records) : undefined;
+      const user = this.#spare.isThere ? this.#spare.user : this.#freeUser(sharedUser, records);
       const { namespace, name } = wanted;
       const record = { namespace, name, port: await this.#newPort(new Set()), user, sharedUser };
       await this.#folders.write(wanted.id, record);
-      return this.#remember(wanted.id, record);
+      const held = this.#remember(wanted.id, record);
+      held.spare = await this.#spare.give(wanted.id);
+      return held;
     });
+  }
+
+  /** Once nobody is waiting any more: another cluster may be wanted soon after this one. */
+  #prepareSpare(): void {
+    this.#spareSoon?.cancel();
+    this.#spareSoon = this.#options.clock.setTimer(SPARE_AFTER_MS, () => {
+      this.#inTurn(ALLOCATION, async () => {
+        const records = [...(await this.#folders.records()).values()];
+        if (records.length > 0) await this.#spare.prepare(this.#freeUser(await this.#whyShared(), records));
+      }).catch((error: unknown) => this.#options.log.warn('cannot start a program ahead of time', { error }));
+    });
+  }
+
+  #whyShared(): Promise<string | undefined> {
+    return (this.#sharedUser ??= whyNoOwnUsers([this.#options.program, process.execPath]));
+  }
+
+  #freeUser(sharedUser: string | undefined, records: readonly ClusterRecord[]): number | undefined {
+    return sharedUser === undefined ? freeUser(this.#folders.root, records) : undefined;
   }
 
   async #found(id: string): Promise<Held | undefined> {

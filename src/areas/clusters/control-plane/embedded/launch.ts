@@ -10,8 +10,11 @@ export type LaunchMessage =
   | { type: 'restored'; encryptionKeys: string; objects: number }
   | { type: 'failed'; code?: string; message: string };
 
-/** What whoever started it says: the keys are there, and so on. */
-export const GO = 'go\n';
+/** What whoever started it says once its keys are there. */
+export interface GoMessage {
+  /** Where to listen; absent for a restore. */
+  port?: number;
+}
 
 export interface LaunchOptions {
   program: string;
@@ -28,7 +31,7 @@ export interface Launched {
   identity: ProcessIdentity;
   child: ChildProcess;
   /** Tells it to go on. */
-  go(): void;
+  go(message?: GoMessage): void;
   /** What it says next. Rejects when it ends first. */
   next(timeoutMs: number): Promise<LaunchMessage>;
   /** From now on nothing ties it to us. */
@@ -70,7 +73,7 @@ export async function launch({ program, args, folder, logPath, user, stdin }: La
   return {
     identity: identityOf(child.pid!),
     child,
-    go: () => void channel.write(GO),
+    go: (message = {}) => void channel.write(`${JSON.stringify(message)}\n`),
     next: (timeoutMs) => orGone(messages, child, timeoutMs),
     release() {
       channel.destroy();

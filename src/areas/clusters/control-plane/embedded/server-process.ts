@@ -53,20 +53,20 @@ export class ServerProcess {
     return true;
   }
 
-  /** Starts one, which loads and then waits to be told to go on. */
-  async load(options: Omit<LaunchOptions, 'folder' | 'stdin'>): Promise<void> {
-    this.#launched = await launch({ ...options, folder: this.#folder, stdin: 'ignore' });
+  /** Starts one, which loads and then waits to be told to go on, or takes one that did so before. */
+  async load(options: Omit<LaunchOptions, 'folder' | 'stdin'>, spare: Launched | undefined): Promise<void> {
+    this.#launched = spare ?? (await launch({ ...options, folder: this.#folder, stdin: 'ignore' }));
     this.#identity = this.#launched.identity;
   }
 
   /** Its keys are there: it may begin. Resolves when it serves. */
-  async answer(onEnd: (afterMs: number) => void, onTrouble: () => void): Promise<void> {
+  async answer(port: number, onEnd: (afterMs: number) => void, onTrouble: () => void): Promise<void> {
     this.#onEnd = onEnd;
     this.#onTrouble = onTrouble;
     const launched = this.#launched;
     if (launched === undefined) return;
     this.#launched = undefined;
-    launched.go();
+    launched.go({ port });
     try {
       const said = await launched.next(START_MS);
       if (said.type === 'failed') throw startError(said);

@@ -115,7 +115,8 @@ describe('networks of tenants in OVN', () => {
     process.kill(pidOf(name), 'SIGKILL');
     await world.until(async () => (await networks.observe()).some(({ intact }) => !intact));
     // Packets need the switch, which needs its database, and nobody else.
-    if (!['switch-db', 'ovs-vswitchd'].includes(name)) expect(await world.ask(placeOf(workers[0]), workers[1].address, 8080)).toBe('a2');
+    if (!['switch-db', 'ovs-vswitchd'].includes(name))
+      await world.eventually('a2', () => world.ask(placeOf(workers[0]), workers[1].address, 8080));
     await ensure(a, b);
     expect((await networks.observe()).every(({ intact }) => intact)).toBe(true);
     await world.eventually('a2', () => world.ask(placeOf(workers[0]), workers[1].address, 8080));

@@ -60,16 +60,12 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
     });
 
     it('connects the workers of a tenant with each other, with their gateways, and with the world', async () => {
-      expect(
-        await reach('a1', { peer: ['10.0.1.11', 8080], otherSubnet: ['10.0.2.10', 8080], world: [INTERNET.address, INTERNET.port] }),
-      ).toEqual({
-        peer: 'a2',
-        otherSubnet: 'a3',
-        world: 'world',
-      });
-      expect(await world.ping(placeOf(worker['a1']), '10.0.1.1')).toBe(true);
-      expect(await world.ping(placeOf(worker['a3']), '10.0.2.1')).toBe(true);
-      expect(await world.ping(placeOf(worker['c1']), '10.0.3.1')).toBe(true);
+      await world.eventually('a2', () => say('a1', '10.0.1.11'));
+      await world.eventually('a3', () => say('a1', '10.0.2.10'));
+      await world.eventually('world', () => say('a1', INTERNET.address, INTERNET.port));
+      await world.until(() => world.ping(placeOf(worker['a1']), '10.0.1.1'));
+      await world.until(() => world.ping(placeOf(worker['a3']), '10.0.2.1'));
+      await world.until(() => world.ping(placeOf(worker['c1']), '10.0.3.1'));
     });
 
     it('lets a tenant reach its own endpoint, and no other place of the platform', async () => {
@@ -82,6 +78,8 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
         ownRouter: [uplinkOf(world.platform, a.index).router, 8080],
         otherRouter: [uplinkOf(world.platform, b.index).router, 8080],
       } satisfies Record<string, [string, number]>;
+      await world.eventually('endpoint of a', () => say('a1', endpointOf(a), 6443));
+      await world.eventually('endpoint of b', () => say('b1', endpointOf(b), 6443));
       const silence = Object.fromEntries(Object.keys(platform).map((name) => [name, 'no answer']));
       expect(await reach('a1', platform)).toEqual({ ...silence, endpoint: 'endpoint of a' });
       expect(await reach('b1', platform)).toEqual({ ...silence, endpointOfAnother: 'endpoint of b' });
@@ -101,7 +99,7 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
         world: 'no answer',
       });
       expect(await world.ping(placeOf(worker['a1']), '10.0.3.1')).toBe(false);
-      expect(await say('b1', '10.0.1.12')).toBe('b2');
+      await world.eventually('b2', () => say('b1', '10.0.1.12'));
     });
 
     it('lets nobody outside open connections to workers', async () => {
@@ -110,6 +108,12 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
       batch(basename(world.world), [`route replace 10.0.1.0/24 via ${MACHINE.address}`]);
       batch(machine, [`route replace 10.0.1.0/24 via ${router}`]);
       expect(await world.ask(world.world, '10.0.1.10', 8080)).not.toBe('a1');
+      // The machine's own rules do not judge what it sends itself: here the router does.
+      const packets = await world.receive(placeOf(worker['a1']), 9004);
+      await world.send(world.machine, endpointOf(a), '10.0.1.10', 9004, 'machine');
+      await world.send(placeOf(worker['a2']), '10.0.1.11', '10.0.1.10', 9004, 'a2');
+      await world.until(() => packets.includes('a2'));
+      expect(packets).toEqual(['a2']);
       batch(machine, ['route delete 10.0.1.0/24']);
     });
 
@@ -133,7 +137,7 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
       expect(await say('a3', '10.0.3.10')).toBe('no answer');
       await ensure({ ...a, peers: ['c'] }, b, { ...c, peers: ['a'] });
       await world.eventually('c1', () => say('a3', '10.0.3.10'));
-      expect(await say('c1', '10.0.1.10')).toBe('a1');
+      await world.eventually('a1', () => say('c1', '10.0.1.10'));
       expect(await say('b1', '10.0.3.10')).toBe('no answer');
       const heard: string[] = [];
       await world.listen(placeOf(worker['c1']), 9001, '', '0.0.0.0', (socket) => socket.on('data', (text) => heard.push(text.toString())));
@@ -185,7 +189,7 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
     it('takes a worker away without touching the others', async () => {
       await ensure({ ...a, ports: [worker['a1'], worker['a2']] }, b, c);
       expect(await say('a1', '10.0.2.10')).not.toBe('a3');
-      expect(await say('a1', '10.0.1.11')).toBe('a2');
+      await world.eventually('a2', () => say('a1', '10.0.1.11'));
       await ensure(a, b, c);
       await world.eventually('a3', () => say('a1', '10.0.2.10'));
     });
@@ -205,7 +209,7 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
         ['b', false],
         ['c', true],
       ]);
-      expect(await say('a1', '10.0.1.11')).toBe('a2');
+      await world.eventually('a2', () => say('a1', '10.0.1.11'));
       await ensure(a, b, c);
       await world.eventually('b2', () => say('b1', '10.0.1.12'));
     });
@@ -213,7 +217,7 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
     it('leaves nothing of a VPC that is no longer wanted', async () => {
       await ensure(a, c);
       expect(execFileSync('ip', ['-n', basename(placeOf(worker['b1'])), '-o', 'link', 'show'], { encoding: 'utf8' })).not.toContain('eth0');
-      expect(await say('a1', '10.0.1.11')).toBe('a2');
+      await world.eventually('a2', () => say('a1', '10.0.1.11'));
       await ensure(a, b, c);
       await world.eventually('b2', () => say('b1', '10.0.1.12'));
     });

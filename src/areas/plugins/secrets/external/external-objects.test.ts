@@ -92,7 +92,8 @@ test.each<[string, Record<string, string>, string]>([
   ['a provider that is no JSON', { secrets: 'external-secrets', 'secrets-provider': '{"token":"s3cret"' }, 'is no JSON'],
   ['two providers', { secrets: 'external-secrets', 'secrets-provider': '{"a":{},"b":{}}' }, 'one provider'],
   ['a refresh that is no time', { ...VAULT, 'secrets-refresh': 'soon' }, 'no duration'],
-  ['a separator that could be a path', { ...VAULT, 'secrets-separator': '/../' }, 'none of'],
+  ['a separator that could be a path', { ...VAULT, 'secrets-separator': '/../' }, 'neither _ nor .'],
+  ['a separator that names have in them', { ...VAULT, 'secrets-separator': '-' }, 'neither _ nor .'],
 ])('externalSettings refuses %s, and repeats no value', (_, data, message) => {
   const read = () => externalSettings(encoded(data));
   expect(read).toThrow(message);

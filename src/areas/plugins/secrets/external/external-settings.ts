@@ -30,7 +30,8 @@ export function externalSettings(settings: KubeObject | undefined): ExternalSett
   const refreshInterval = read('secrets-refresh') ?? '1m';
   if (!DURATION.test(refreshInterval)) throw wrong('secrets-refresh', 'is no duration such as 1m or 30s');
   const separator = read('secrets-separator');
-  if (separator !== undefined && !/^[-_.]{1,2}$/.test(separator)) throw wrong('secrets-separator', 'is none of - _ .');
+  // Names have dashes in them: with one between them, plugin "c" of tenant "a-b" would share a key with plugin "c-a" of tenant "b".
+  if (separator !== undefined && !/^[_.]{1,2}$/.test(separator)) throw wrong('secrets-separator', 'is neither _ nor .');
   const keyOf = (path: string) => (separator === undefined ? path : path.replaceAll('/', separator));
   return { provider: providerOf(read), keyOf, refreshInterval, refreshSeconds: secondsOf(refreshInterval) };
 }

@@ -53,6 +53,7 @@ export async function benchRollback(): Promise<void> {
     console.log(
       `processor time of the gateway for each: ${((processorMs(gateway) - before) / (times.length + failures.length)).toFixed(2)} ms`,
     );
+    console.log(`memory of the gateway: ${(residentKilobytes(gateway) / 1024).toFixed(0)} MB`);
     const at = (share: number): string => `${percentile(times, share).toFixed(1)} ms`;
     console.log(`they took: median ${at(0.5)}, p99 ${at(0.99)}, most ${Math.max(...times).toFixed(0)} ms`);
     for (const [what, count] of counted(failures)) console.log(`  ${count} x ${what}`);
@@ -61,6 +62,10 @@ export async function benchRollback(): Promise<void> {
     await bench.stop();
     rmSync(sample, { recursive: true, force: true });
   }
+}
+
+function residentKilobytes(pid: number): number {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
 }
 
 function childOf(pid: number, program: string): number {

@@ -11,13 +11,18 @@ import { MetricsRegistry } from '../../../src/lib/metrics.ts';
 import { PluginWorld } from './plugin-world.ts';
 import { ServingPods, type Behaviour } from './serving-pods.ts';
 
+/** Requests that end when the test says so. */
+let release!: () => void;
+const held = new Promise<void>((resolve) => (release = resolve));
+
 /** Answers with its version; what ends in a letter is broken in the way of that letter. */
 function behaviourOf(version: string): Behaviour {
   const broken = /-(\w+)\.\d+$/.exec(version)?.[1];
   return {
     serve(request, response) {
-      const slow = request.url!.startsWith('/slow') ? 1_500 : 0;
-      setTimeout(() => response.writeHead(broken === 'failing' ? 500 : 200).end(version), slow);
+      const answer = () => response.writeHead(broken === 'failing' ? 500 : 200).end(version);
+      if (request.url === '/held') void held.then(answer);
+      else setTimeout(answer, request.url === '/slow' ? 1_500 : 0);
     },
     isUnready: broken === 'crashing' || broken === 'dead',
     restarts: broken === 'crashing' ? 5 : 0,
@@ -225,7 +230,10 @@ describe('an upgrade', { timeout: 90_000 }, () => {
     let isOver = false;
     await world.patch('school', 'slow', { version: '1.1.0' });
     await world.until('school', 'slow', ({ status }) => status?.target?.weight === 50);
-    const slow = Promise.all(Array.from({ length: 20 }, () => ask('slow', token, '/slow'))).then((answers) => ((isOver = true), answers));
+    const slow = Promise.all(Array.from({ length: 20 }, () => ask('slow', token, '/held'))).then((answers) => ((isOver = true), answers));
+    await world.until('school', 'slow', (each) => each.status?.message?.includes('1.0.0 are still under way') === true);
+    expect(isOver).toBe(false);
+    release();
     const { status } = await world.until('school', 'slow', (each) => each.status?.gateway?.routes?.length === 1);
     expect(isOver).toBe(true);
     expect(status!.gateway!.routes![0].version).toBe('1.1.0');

@@ -13,7 +13,8 @@ export async function readBody(answer: HttpAnswer, signal: AbortSignal | undefin
     throw signal?.aborted ? abortedError(signal) : cut(error);
   }
   if (signal?.aborted) throw abortedError(signal);
-  if (!answer.complete()) throw cut(undefined);
+  const length = answer.headers['content-length'];
+  if (!answer.complete() || (length !== undefined && bytes.length !== Number(length))) throw cut(undefined);
   const text = bytes.toString('utf8');
   if (!(answer.headers['content-type'] ?? '').includes('json')) return text;
   try {
@@ -23,19 +24,18 @@ export async function readBody(answer: HttpAnswer, signal: AbortSignal | undefin
   }
 }
 
-/** By events: an iterator over a stream costs more than reading a small answer. */
+/** By events: an iterator over a stream costs more than reading a small answer. Whether it is whole is known when it is closed, not before. */
 function wholeBody(body: Readable): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const early = () => reject(body.errored ?? new Error('the answer ended too early'));
-    if (body.destroyed) return early();
     const chunks: Buffer[] = [];
-    body.on('data', (chunk: Buffer) => chunks.push(chunk));
-    body.once('end', () => {
-      body.off('close', early);
+    const closed = () => {
+      if (!body.readableEnded) return reject(body.errored ?? new Error('the answer ended too early'));
       resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks));
-    });
+    };
+    if (body.destroyed) return closed();
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
     body.once('error', reject);
-    body.once('close', early);
+    body.once('close', closed);
   });
 }
 

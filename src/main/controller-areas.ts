@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { runtimeAccessPolicy } from '../areas/runs/access/runtime-access.ts';
 import { runsRights } from '../areas/runs/runs-rights.ts';
+import { gatewayRights } from '../areas/plugins/gateway/gateway-rights.ts';
 import { pluginsRights } from '../areas/plugins/plugins-rights.ts';
 import { admissionRights, tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import type { ClientAs } from './on-kubernetes.ts';
@@ -50,7 +51,7 @@ export const CONTROLLER_AREAS: Record<string, ControllerArea> = {
   },
   plugins: {
     groups: ['plugins.tenantry.dev'],
-    objects: (namespace) => [...pluginsRights(), ...leaseRights('plugins', namespace, 'tenantry-system')],
+    objects: (namespace) => [...pluginsRights(), ...gatewayRights(), ...leaseRights('plugins', namespace, 'tenantry-system')],
     start: startPluginsArea,
   },
 };

@@ -48,17 +48,16 @@ export const ADMISSION_AREAS: Record<string, AdmissionArea> = {
   plugins: {
     groups: ['plugins.tenantry.dev'],
     async open({ client, log }) {
-      const [{ pluginPodsHandler }, { PLUGIN_PODS_RULE }, { tokenDocuments }, { publishedKeys }, { SharedInformers }] = await Promise.all([
-        import('../areas/plugins/admission/plugin-pods.handler.ts'),
-        import('../areas/plugins/admission/plugin-rules.ts'),
+      const [{ pluginHandlers }, { tokenDocuments }, { publishedKeys }, { SharedInformers }] = await Promise.all([
+        import('../areas/plugins/admission/plugin-handlers.ts'),
         import('../areas/plugins/identity/token-documents.ts'),
         import('../areas/plugins/identity/published-keys.ts'),
         import('../runtime/informer/shared-informers.ts'),
       ]);
       const informers = new SharedInformers({ client, log });
-      const handler = await pluginPodsHandler(client, informers);
+      const handlers = await pluginHandlers(client, informers);
       const documents = tokenDocuments(publishedKeys(informers));
-      return { handlers: { [PLUGIN_PODS_RULE.path]: handler }, documents, stop: () => informers.stop() };
+      return { handlers, documents, stop: () => informers.stop() };
     },
     async webhooks(address) {
       const [{ PLUGIN_RULES, PLUGIN_WEBHOOKS }, { webhookConfigurations }] = await Promise.all([

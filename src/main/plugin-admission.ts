@@ -1,4 +1,4 @@
-import { PLUGIN_PODS_RULE } from '../areas/plugins/admission/plugin-rules.ts';
+import { PLUGIN_RULES } from '../areas/plugins/admission/plugin-rules.ts';
 import { PLUGINS_USER } from '../areas/plugins/plugins-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
@@ -8,13 +8,13 @@ import { ADMISSION_SERVICE } from '../runtime/admission/webhook-rules.ts';
 
 type ClientAs = (user: { name: string; groups: string[] }) => Client;
 
-/** The rule on Pods of plugins within the engine: it is loaded with the first such Pod. */
+/** The rules of the area within the engine: they are loaded with the first question. */
 export class PluginAdmission {
   readonly #log: Log;
   #connect!: (clientAs: ClientAs) => void;
   /** Requests may come before the engine's own clients are there. */
   readonly #connection = new Promise<ClientAs>((resolve) => (this.#connect = resolve));
-  #handler: Promise<AdmissionHandler> | undefined;
+  #handlers: Promise<Record<string, AdmissionHandler>> | undefined;
   #stop: (() => Promise<void>) | undefined;
 
   constructor(log: Log) {
@@ -27,31 +27,32 @@ export class PluginAdmission {
 
   /** The function behind the service that the webhook is registered with. */
   reviewHandler({ namespace, name, path }: ServiceReference): ReviewHandler | undefined {
-    if (namespace !== ADMISSION_SERVICE.namespace || name !== ADMISSION_SERVICE.name || path !== PLUGIN_PODS_RULE.path) return undefined;
-    return async (review, signal) => answerReview(await this.#opened(), review, signal) as Promise<never>;
+    if (namespace !== ADMISSION_SERVICE.namespace || name !== ADMISSION_SERVICE.name) return undefined;
+    if (!PLUGIN_RULES.some((rule) => rule.path === path)) return undefined;
+    return async (review, signal) => answerReview((await this.#opened())[path], review, signal) as Promise<never>;
   }
 
   async stop(): Promise<void> {
     await this.#stop?.();
   }
 
-  #opened(): Promise<AdmissionHandler> {
+  #opened(): Promise<Record<string, AdmissionHandler>> {
     // A failure is not kept: the next question tries again.
-    return (this.#handler ??= this.#load().catch((error: unknown) => {
-      this.#handler = undefined;
+    return (this.#handlers ??= this.#load().catch((error: unknown) => {
+      this.#handlers = undefined;
       throw error;
     }));
   }
 
-  async #load(): Promise<AdmissionHandler> {
-    const [{ pluginPodsHandler }, { SharedInformers }, clientAs] = await Promise.all([
-      import('../areas/plugins/admission/plugin-pods.handler.ts'),
+  async #load(): Promise<Record<string, AdmissionHandler>> {
+    const [{ pluginHandlers }, { SharedInformers }, clientAs] = await Promise.all([
+      import('../areas/plugins/admission/plugin-handlers.ts'),
       import('../runtime/informer/shared-informers.ts'),
       this.#connection,
     ]);
     const client = clientAs({ name: PLUGINS_USER, groups: ['system:serviceaccounts:tenantry-system', 'system:authenticated'] });
     const informers = new SharedInformers({ client, log: this.#log });
     this.#stop = () => informers.stop();
-    return pluginPodsHandler(client, informers);
+    return pluginHandlers(client, informers);
   }
 }

@@ -22,4 +22,21 @@ export const PLUGIN_PODS_RULE: WebhookRule = {
   failurePolicy: 'Fail',
 };
 
-export const PLUGIN_RULES: readonly WebhookRule[] = [PLUGIN_PODS_RULE];
+/** Asked when somebody deletes a version. */
+export const PLUGIN_VERSIONS_RULE: WebhookRule = {
+  name: 'versions.plugins.tenantry.dev',
+  type: 'Validating',
+  path: '/validate-plugin-versions',
+  rules: [
+    {
+      apiGroups: ['plugins.tenantry.dev'],
+      apiVersions: ['v1alpha1'],
+      resources: ['pluginversions'],
+      operations: ['DELETE'],
+      scope: 'Cluster',
+    },
+  ],
+  failurePolicy: 'Fail',
+};
+
+export const PLUGIN_RULES: readonly WebhookRule[] = [PLUGIN_PODS_RULE, PLUGIN_VERSIONS_RULE];

@@ -1,4 +1,4 @@
-// What tenants' control planes cost: `npm run bench -- clusters [how many at rest]`, beside a real kube-apiserver with etcd; their networks: `npm run bench -- clusters vpcs`.
+// What tenants' control planes cost: `npm run bench -- clusters [how many at rest | flood]`, beside a real kube-apiserver with etcd; their networks: `npm run bench -- clusters vpcs`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,8 @@ if (process.argv[2] === 'vpcs') {
   await benchVpcs();
   process.exit(0);
 }
-const AT_REST = Number(process.argv[2] ?? 50);
+const onlyFlood = process.argv[2] === 'flood';
+const AT_REST = onlyFlood ? 0 : Number(process.argv[2] ?? 50);
 const REST_MS = 20_000;
 const MB = 1_000_000;
 const pause = (forMs: number) => new Promise((resolve) => void setTimeout(resolve, forMs));
@@ -23,14 +24,16 @@ console.log(calibrate());
 const data = mkdtempSync(join(tmpdir(), 'tenantry-bench-clusters-'));
 const bench = await ClusterBench.start(data, AT_REST + 10);
 try {
-  await benchOne();
-  await benchMany();
+  if (!onlyFlood) {
+    await benchOne();
+    await benchMany();
+  }
   await benchFlood(bench);
 } finally {
   await bench.stop();
   rmSync(data, { recursive: true, force: true });
 }
-await benchKubernetes();
+if (!onlyFlood) await benchKubernetes();
 console.log(calibrate());
 process.exit(0);
 

@@ -6,8 +6,9 @@ import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import type { Caller, Callers } from './callers.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
 import { versionsFor } from './model/choose-version.ts';
-import { idFrom, requestHeaders, upgradeHeaders, valueOf, type CallFacts } from './model/forwarded-headers.ts';
+import { idFrom, requestHeaders, valueOf, WEBSOCKET_HEADERS, type CallFacts } from './model/forwarded-headers.ts';
 import { pluginPath, type PluginPath } from './model/plugin-path.ts';
+import { hasBody, isWebSocketRequest } from './model/protocol-switch.ts';
 import { Refusal } from './model/refusal.ts';
 import { readRate, RequestRates } from './model/request-rate.ts';
 import type { Endpoint, RouteTable } from './route-table.ts';
@@ -198,10 +199,7 @@ function factsOf(request: IncomingMessage, at: PluginPath, caller: Caller, now: 
 }
 
 function outgoingOf(request: IncomingMessage, { path }: PluginPath, facts: CallFacts): Outgoing {
-  const { rawHeaders, method } = request;
-  const isUpgrade = valueOf(rawHeaders, 'upgrade') !== undefined && request.headers.connection?.toLowerCase().includes('upgrade') === true;
-  const headers = [...requestHeaders(rawHeaders, facts), ...(isUpgrade ? upgradeHeaders(rawHeaders) : [])];
-  const length = request.headers['content-length'];
-  const hasBody = request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
-  return { method: method!, path, headers, ...(hasBody ? { body: request } : {}) };
+  const { rawHeaders, method, headers: read } = request;
+  const headers = [...requestHeaders(rawHeaders, facts), ...(isWebSocketRequest(request) ? WEBSOCKET_HEADERS : [])];
+  return { method: method!, path, headers, ...(hasBody(read) ? { body: request } : {}) };
 }

@@ -5,9 +5,11 @@ import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { Admitted, Answered, Calls } from './calls.ts';
 import type { GatewayMetrics } from './gateway-metrics.ts';
-import { idFrom, responseHeaders, upgradeHeaders } from './model/forwarded-headers.ts';
+import { idFrom, responseHeaders, WEBSOCKET_HEADERS } from './model/forwarded-headers.ts';
 import { pluginPath } from './model/plugin-path.ts';
+import { isWebSocketRequest, WEBSOCKET } from './model/protocol-switch.ts';
 import { Refusal, refusalBody, refusalHeaders } from './model/refusal.ts';
+import { serveWithoutUpgrade } from './serve-without-upgrade.ts';
 
 export interface GatewayServerOptions {
   calls: Calls;
@@ -35,10 +37,12 @@ export class GatewayServer {
 
   /** One more address where it answers. @returns the port */
   listen(host: string | undefined, port: number): Promise<number> {
-    // A body may take as long as it takes; heads may not.
-    const server = createServer({ requestTimeout: 0, headersTimeout: 60_000, keepAliveTimeout: 65_000 });
+    const server = createServer(SERVER_OPTIONS);
     server.on('request', (request, response) => void this.#serve(request, response));
-    server.on('upgrade', (request, socket, head) => void this.#switch(request, socket, head));
+    server.on('upgrade', (request, socket, head) => {
+      if (isWebSocketRequest(request)) void this.#switch(request, socket, head);
+      else serveWithoutUpgrade(server, request, socket, head);
+    });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       if (!socket.writable) return void socket.destroy(error);
       const status = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
@@ -126,6 +130,14 @@ export class GatewayServer {
   }
 }
 
+// A body may take as long as it takes; heads may not. Later versions of Node ask before they give a connection up.
+const SERVER_OPTIONS = {
+  requestTimeout: 0,
+  headersTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  shouldUpgradeCallback: isWebSocketRequest,
+};
+
 /** Callers that come faster than a busy machine takes them wait; with a short queue their connections would break. */
 const BACKLOG = 4096;
 
@@ -152,10 +164,16 @@ function passBack({ answer, ended }: Answered, response: ServerResponse, { facts
   pipeline(from, response, (error) => ended(!error || isCallerGone));
 }
 
+/** @throws Refusal when the plugin switches to what nobody asked for */
 function joinSockets({ answer, ended }: Answered, socket: Duplex, head: Buffer, { facts }: Admitted): void {
   const { response: from } = answer;
   const isSwitched = answer.type === 'upgrade';
-  const headers = [...responseHeaders(from.rawHeaders, facts), ...(isSwitched ? upgradeHeaders(from.rawHeaders) : ['Connection', 'close'])];
+  if (isSwitched && from.headers.upgrade?.toLowerCase() !== WEBSOCKET) {
+    answer.socket.destroy();
+    ended(false);
+    throw new Refusal('PLUGIN_FAILED', 'Cannot pass the answer back: the plugin switched to another protocol than WebSocket');
+  }
+  const headers = [...responseHeaders(from.rawHeaders, facts), ...(isSwitched ? WEBSOCKET_HEADERS : ['Connection', 'close'])];
   let text = statusLine(from.statusCode!);
   for (let i = 0; i < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
   socket.write(`${text}\r\n`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { idFrom, requestHeaders, responseHeaders, upgradeHeaders, valueOf, type CallFacts } from './forwarded-headers.ts';
+import { idFrom, requestHeaders, responseHeaders, valueOf, type CallFacts } from './forwarded-headers.ts';
 
 const call: CallFacts = {
   tenant: 'school',
@@ -61,16 +61,6 @@ test('responseHeaders leave out cookies and what is between neighbours', () => {
     call,
   );
   expect(names(kept)).toEqual(['etag', 'x-correlation-id', 'x-response-id']);
-});
-
-test('upgradeHeaders are there for a switch of protocols only', () => {
-  expect(upgradeHeaders(['Connection', 'keep-alive, Upgrade', 'Upgrade', 'websocket'])).toEqual([
-    'Connection',
-    'Upgrade',
-    'Upgrade',
-    'websocket',
-  ]);
-  expect(upgradeHeaders(['Connection', 'close'])).toEqual([]);
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { WEBSOCKET } from './protocol-switch.ts';
 
 /** Names and values in turn, as `rawHeaders` of Node: order, letters and repetitions stay. */
 export type RawHeaders = readonly string[];
@@ -14,6 +15,7 @@ const HOP_BY_HOP = [
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'http2-settings',
   'expect',
 ];
 /**
@@ -80,11 +82,8 @@ export function responseHeaders(raw: RawHeaders, { correlationId, requestId }: P
   return [...kept, 'X-Correlation-Id', correlationId, 'X-Response-Id', requestId];
 }
 
-/** Those of a switch to another protocol, which are between neighbours and still meant for the plugin, or for the caller. */
-export function upgradeHeaders(raw: RawHeaders): string[] {
-  const upgrade = valueOf(raw, 'upgrade');
-  return upgrade === undefined ? [] : ['Connection', 'Upgrade', 'Upgrade', upgrade];
-}
+/** Those of a switch to WebSockets, which are between neighbours and still meant for the plugin, and for the caller. */
+export const WEBSOCKET_HEADERS: RawHeaders = ['Connection', 'Upgrade', 'Upgrade', WEBSOCKET];
 
 /** Programs that see headers as variables (CGI, WSGI) read an underscore as a dash. */
 function isOurs(name: string): boolean {

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, createServer as createSocketServer, type AddressInfo, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, test, vi } from 'vitest';
+import { FakeClock } from '../../../lib/clock-fake.ts';
+import { silentLog } from '../../../lib/log.ts';
+import { MetricsRegistry } from '../../../lib/metrics.ts';
+import type { Callers } from './callers.ts';
+import { Calls } from './calls.ts';
+import { gatewayMetrics } from './gateway-metrics.ts';
+import { GatewayServer } from './gateway-server.ts';
+import type { Endpoint, RouteTable } from './route-table.ts';
+import { Traffic } from './traffic.ts';
+import { Upstream } from './upstream.ts';
+
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+async function listening(server: Server): Promise<Endpoint> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(() => server.close());
+  return { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+}
+
+/** A Pod that tells all bytes that it gets. */
+async function rawPod(answer: string) {
+  const seen: string[] = [];
+  const server = createSocketServer((socket) => {
+    ends.push(() => socket.destroy());
+    socket.on('error', () => {});
+    socket.on('data', (data) => seen.push(data.toString('latin1')));
+    socket.once('data', () => socket.write(answer));
+  });
+  return { seen, endpoint: await listening(server) };
+}
+
+async function pod(serve: RequestListener): Promise<Endpoint> {
+  const server = createServer(serve);
+  ends.push(() => server.closeAllConnections());
+  return listening(server);
+}
+
+/** A gateway before Pods of the version 2, else of 1; its caller may `get` alone. */
+async function gatewayTo(second: Endpoint[], first: Endpoint[] = []) {
+  const clock = new FakeClock();
+  const routes = [
+    { version: '2', workload: 'w2', weight: 100 },
+    { version: '1', workload: 'w1', weight: 1 },
+  ];
+  const installation = { metadata: { namespace: 'school', name: 'hello' }, spec: { plugin: 'hello' }, status: { gateway: { routes } } };
+  const table = {
+    find: () => installation,
+    isSuspended: () => false,
+    endpoints: (_: unknown, { version }: { version: string }) => (version === '2' ? second : first),
+    onceChanged: () => () => {},
+  } as unknown as RouteTable;
+  const callers: Pick<Callers, 'identify' | 'authorize'> = {
+    identify: () => Promise.resolve({ type: 'user', name: 'viewer', groups: [] }),
+    authorize: () => Promise.resolve(),
+  };
+  const traffic = new Traffic();
+  const registry = new MetricsRegistry();
+  const metrics = gatewayMetrics(registry);
+  const upstream = new Upstream(clock);
+  const timeouts = { connectMs: 2_000, answerMs: 60_000 };
+  const calls = new Calls({ table, callers, upstream, traffic, metrics, clock, random: () => 0, timeouts, patienceMs: 300 });
+  const server = new GatewayServer({ calls, metrics, isKnown: () => true, onRefused: () => {}, clock, log: silentLog, idleMs: 10_000 });
+  const port = await server.listen('127.0.0.1', 0);
+  ends.push(async () => {
+    const stopped = server.stop(0);
+    await clock.advance(1);
+    await stopped;
+    upstream.close();
+  });
+  const raw = (head: string) => {
+    const socket = connect(port, '127.0.0.1');
+    ends.push(() => socket.destroy());
+    socket.on('error', () => {});
+    socket.write(head);
+    return socket;
+  };
+  const versions = () => traffic.of('school/hello').versions;
+  return { clock, port, raw, traffic, metrics, registry, versions };
+}
+
+const OFFER = 'Host: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n';
+const until = (condition: () => boolean) => vi.waitUntil(condition, { timeout: 10_000, interval: 5 });
+
+test('a connection is not handed over for h2c, even when the Pod would take it', async () => {
+  const { seen, endpoint } = await rawPod('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+  const { raw } = await gatewayTo([endpoint]);
+  const socket = raw(`GET /school/hello/ HTTP/1.1\r\n${OFFER}\r\n`);
+  const answer = text(socket);
+  await until(() => seen.length > 0);
+  socket.write('POST /admin HTTP/1.1\r\nX-User-Id: root\r\nContent-Length: 0\r\n\r\n');
+  expect(await answer.catch(() => '')).not.toContain('101');
+  expect(seen.join('')).not.toMatch(/h2c|HTTP2-Settings|root|admin/i);
+});
+
+test.each([
+  ['a WebSocket and switches to h2c', 'Upgrade: h2c', '502 Bad Gateway'],
+  ['a WebSocket and takes it', 'Upgrade: WebSocket', '101 Switching Protocols'],
+])('a Pod that was asked for %s', async (_, upgrade, expected) => {
+  const { endpoint } = await rawPod(`HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\n${upgrade}\r\n\r\n`);
+  const { raw } = await gatewayTo([endpoint]);
+  const socket = raw('GET /school/hello/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(String(answer)).toContain(expected);
+});
+
+test('a request that offers h2c is served without, its body and the connection’s next request, too', async () => {
+  const endpoint = await pod((request, response) => {
+    void text(request).then((body) => response.end(`${request.method} ${request.url} ${request.headers.upgrade} <${body}>\n`));
+  });
+  const { raw } = await gatewayTo([endpoint]);
+  const body = 'x'.repeat(100_000);
+  const socket = raw(`POST /school/hello/a HTTP/1.1\r\n${OFFER}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 10)}`);
+  socket.write(body.slice(10));
+  let answers = '';
+  socket.on('data', (data) => (answers += String(data)));
+  await until(() => answers.includes('>'));
+  expect(answers).toContain(`POST /a undefined <${body}>`);
+  socket.write(`GET /school/hello/b HTTP/1.1\r\n${OFFER}\r\n`);
+  await until(() => answers.includes('GET /b undefined <>'));
+});

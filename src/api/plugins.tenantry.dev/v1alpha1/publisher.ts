@@ -26,6 +26,8 @@ export const publisherDefinition = {
       displayName: text({ maxLength: 140 }),
       /** Where its images may come from: prefixes of image names up to a slash. Absent: anywhere. */
       repositories: list(text({ minLength: 1, maxLength: 255 }), { maxItems: 50 }),
+      /** Ranges of private addresses that its plugins may name in `spec.egress.cidrs`. Absent: none. */
+      privateEgress: list(text({ minLength: 1, maxLength: 43 }), { maxItems: 50 }),
     },
   ),
   status: object({}, { versions: integer(), observedGeneration: integer({ format: 'int64' }), conditions: conditions() }),

@@ -3,6 +3,8 @@ export const VersionReason = {
   ManifestInvalid: 'ManifestInvalid',
   PublisherUnknown: 'PublisherUnknown',
   RepositoryNotAllowed: 'RepositoryNotAllowed',
+  /** It wants to reach private addresses that its publisher may not. */
+  EgressNotAllowed: 'EgressNotAllowed',
   /** The registry cannot be asked, or does not have the image. */
   ImageUnavailable: 'ImageUnavailable',
   NotSigned: 'NotSigned',

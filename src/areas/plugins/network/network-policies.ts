@@ -3,7 +3,9 @@ import type { PluginManifest } from '../../../api/adapstory.com/v1/plugin-manife
 import { TARGET_LABEL_PREFIX } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
+import { GATEWAY_PORT } from '../gateway/gateway-service.ts';
 import { labelsOf, type Target } from '../installation/model/target.ts';
+import { publicPart } from './private-ranges.ts';
 
 /** Where a backend of the plugin answers: its database, a broker. */
 export interface BackendAddress {
@@ -29,9 +31,12 @@ export function networkPolicies(
     spec: { podSelector: {}, ...spec },
   });
   const egress = versions.map(({ manifest }) => manifest.spec.egress ?? {});
-  const declared = distinct(egress.flatMap(({ to = [] }) => to)).map((name) => ({ to: [platformPart(name)] }));
+  const declared = distinct(egress.flatMap(({ to = [] }) => to)).map((name) => ({
+    to: [platformPart(name)],
+    ...(PORTS[name] === undefined ? {} : { ports: PORTS[name].map(tcp) }),
+  }));
   const outside = distinct(
-    egress.flatMap(({ cidrs = [] }) => cidrs).map((each) => ({ to: [{ ipBlock: { cidr: each.cidr } }], ports: each.ports.map(tcp) })),
+    egress.flatMap(({ cidrs = [] }) => cidrs).map((each) => ({ to: [{ ipBlock: publicPart(each.cidr) }], ports: each.ports.map(tcp) })),
   );
   const own = backends.map(({ cidr, port: at }) => ({ to: [{ ipBlock: { cidr } }], ports: [tcp(at)] }));
   const from = [{ from: [platformPart('gateway')], ...(ports.length === 0 ? {} : { ports: ports.map(tcp) }) }];
@@ -41,6 +46,9 @@ export function networkPolicies(
     policy('plugin-ingress', { policyTypes: ['Ingress'], ingress: from }),
   ];
 }
+
+/** Where a part of the platform answers when everybody knows that; of the others the platform's own policies may say more. */
+const PORTS: Record<string, number[] | undefined> = { gateway: [GATEWAY_PORT], otlp: [4317, 4318] };
 
 /** Each once, in the order of the first. */
 function distinct<T>(items: readonly T[]): T[] {

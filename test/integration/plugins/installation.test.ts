@@ -124,6 +124,12 @@ describe('a PluginInstallation', { timeout: 60_000 }, () => {
     expect((await world.get('school', 'hello')).status).toEqual(before.status);
   });
 
+  it('takes a rule away that somebody added to its network', async () => {
+    const policies = world.client.resource<KubeObject>(NetworkPolicy, 'plugin-school-hello');
+    await policies.patch('default-deny', { type: 'merge', patch: { spec: { egress: [{}] } } });
+    await world.tenants.eventually(async () => (await policies.get('default-deny')).spec.egress === undefined);
+  });
+
   it('is upgraded and rolled back, through known states only', async () => {
     await world.version('acme', 'hello', '1.1.0');
     await world.patch('school', 'hello', { version: '1.1.0' });

@@ -65,11 +65,17 @@ export class PluginObjects {
         .map((each) => [each.metadata.name, each]),
     );
     const names = new Set(wanted.map(({ metadata }) => metadata.name));
-    const changed = wanted.filter((object) => !isContained(object, existing.get(object.metadata.name)));
-    await Promise.all(
-      changed.map((object) => this.#client.resource(kind, namespace).apply(object, { fieldManager: FIELD_MANAGER, force: true })),
-    );
+    await Promise.all(wanted.map((object) => this.#write(kind, namespace, object, existing.get(object.metadata.name))));
     await Promise.all([...existing.keys()].filter((name) => !names.has(name)).map((name) => this.#remove(kind, namespace, name!)));
+  }
+
+  async #write(kind: Kind, namespace: string, object: KubeObject, existing: KubeObject | undefined): Promise<void> {
+    const resource = this.#client.resource<KubeObject>(kind, namespace);
+    const isThere = isContained(object, existing);
+    if (isThere && !(existing && hasMore(kind, existing, object))) return;
+    // What somebody added would stay with an apply.
+    if (isThere) await resource.update({ ...object, metadata: { ...existing!.metadata, ...object.metadata } });
+    else await resource.apply(object, { fieldManager: FIELD_MANAGER, force: true });
   }
 
   async #remove(kind: Kind, namespace: string, name: string): Promise<void> {
@@ -83,4 +89,9 @@ export class PluginObjects {
 
 function partOf({ metadata }: KubeObject): string[] {
   return [`${metadata.namespace}/${metadata.labels![MANAGED_LABEL]}`];
+}
+
+/** A rule more is a hole; in objects of other kinds others may have fields of their own. */
+function hasMore({ kind }: Kind, existing: KubeObject, wanted: KubeObject): boolean {
+  return kind === NetworkPolicy.kind && !isContained({ spec: existing.spec }, { spec: wanted.spec });
 }

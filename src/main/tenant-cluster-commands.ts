@@ -14,11 +14,14 @@ export function addTenantClusterCommands(program: Command): void {
         `
 Start here:
   $ tenantry tenant create acme --owner alice
-  $ tenantry cluster create dev -n acme
-  $ tenantry cluster kubeconfig dev -n acme > dev.kubeconfig
+  $ tenantry cluster create dev --tenant acme
+  $ tenantry cluster kubeconfig dev --tenant acme > dev.kubeconfig
   $ kubectl --kubeconfig dev.kubeconfig get namespaces`,
       ),
   );
+  cluster
+    .option('--tenant <tenant>', 'whose cluster it is: another word for -n')
+    .hook('preAction', () => void (cluster.opts().tenant && cluster.setOptionValue('namespace', cluster.opts().tenant)));
   addMakingCommands(cluster);
   addReadingCommands(cluster);
   addChangingCommands(cluster);
@@ -28,14 +31,14 @@ Start here:
 function addMakingCommands(cluster: Command): void {
   noWait(cluster.command('create'))
     .argument('<cluster>', 'its name: small letters, digits and dashes')
-    .description('make a cluster for the tenant of -n: its own API server, store, keys and port')
+    .description('make a cluster for a tenant: its own API server, store, keys and port')
     .option('--kubernetes <version>', 'its version, such as 1.35 (default: the newest that the operator supports)')
     .addOption(new Option('--control-plane <provider>', 'who serves it (default: the best there is)').choices(CONTROL_PLANE_PROVIDERS))
     .option('--add-on <name>', 'install this too; can be repeated', collect)
     .option('--name <host>', 'a further name or address of its endpoint; can be repeated', collect)
     .option('--pool <name=replicas>', 'a pool of workers; can be repeated', collect)
     .option('-o, --output <format>', FORMATS)
-    .addHelpText('after', '\nExample:\n  $ tenantry cluster create dev -n acme --add-on default-deny')
+    .addHelpText('after', '\nExample:\n  $ tenantry cluster create dev --tenant acme --add-on default-deny')
     .action((name: string, flags: object, command: Command) =>
       inSession(command.optsWithGlobals(), async (session) => (await import('../cli/cluster/create.ts')).create(session, name, flags)),
     );

@@ -26,6 +26,7 @@ import {
   ClusterRoleBinding,
   CustomResourceDefinition,
   MutatingWebhookConfiguration,
+  Namespace,
   Role,
   RoleBinding,
   ValidatingAdmissionPolicy,
@@ -61,6 +62,7 @@ const KINDS: Record<string, Kind> = {
   ClusterRoleBinding,
   CustomResourceDefinition,
   MutatingWebhookConfiguration,
+  Namespace,
   Role,
   RoleBinding,
   ValidatingAdmissionPolicy,
@@ -100,8 +102,10 @@ function established(given: KubeObject, others: readonly CustomDefinition[], now
 }
 
 /** Writes those that are not there as they should be. Definitions are served when it is done. */
-export function installObjects(client: Client, objects: KubeObject[]): Promise<('created' | 'updated' | 'same')[]> {
-  return Promise.all(objects.map((object) => install(client, object)));
+export async function installObjects(client: Client, objects: KubeObject[]): Promise<('created' | 'updated' | 'same')[]> {
+  const all = (some: KubeObject[]) => Promise.all(some.map((object) => install(client, object)));
+  const namespaces = await all(objects.filter(({ kind }) => kind === 'Namespace'));
+  return [...namespaces, ...(await all(objects.filter(({ kind }) => kind !== 'Namespace')))];
 }
 
 async function install(client: Client, definition: KubeObject): Promise<'created' | 'updated' | 'same'> {

@@ -8,6 +8,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { CrossTenantAttemptKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/cross-tenant-attempt.ts';
 import { PluginInstallationKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { startGateway, type RunningGateway } from '../../../src/areas/plugins/gateway/start-gateway.ts';
+import type { Client } from '../../../src/client/client.ts';
 import { ConfigMap, Pod, RoleBinding, ServiceAccount } from '../../../src/client/kinds.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { silentLog } from '../../../src/lib/log.ts';
@@ -50,6 +51,7 @@ describe('the plugin gateway', { timeout: 60_000 }, () => {
   let world: PluginWorld;
   let pods: ServingPods;
   let gateway: RunningGateway;
+  let gatewayClient: Client;
   let port: number;
   const metrics = new MetricsRegistry();
   const agent = new Agent({ keepAlive: true });
@@ -61,7 +63,8 @@ describe('the plugin gateway', { timeout: 60_000 }, () => {
     await Promise.all([world.tenants.tenant('school', { owners: [{ kind: 'User', name: 'alice' }] }), world.tenants.tenant('rival')]);
     await world.tenants.node('worker');
     pods = new ServingPods(world.client, () => behaviour);
-    gateway = await startGateway({ client: world.client, clock: realClock, log: silentLog, metrics, instance: 'test' });
+    gatewayClient = await world.gatewayClient();
+    gateway = await startGateway({ client: gatewayClient, clock: realClock, log: silentLog, metrics, instance: 'test' });
     port = await gateway.listen('127.0.0.1', 0);
     const permissions = ['plugin.read', 'plugin.write'];
     await world.version('acme', 'hello', '1.0.0', { permissions, llm: { gatewayBudget: 5000 } });
@@ -282,8 +285,19 @@ describe('the plugin gateway', { timeout: 60_000 }, () => {
       llmTokensPerDay: 5000,
       routes: [{ version: '1.0.0', weight: 100 }],
     });
-    const report = await world.client.resource(ConfigMap, 'tenantry-system').get('plugin-gateway-test');
+    const report = await world.client.resource(ConfigMap, 'tenantry-gateways').get('plugin-gateway-test');
     expect(report.data).toEqual({ 'report.json': '{}' });
+  });
+
+  it('cannot change what the platform goes by, nor read more of it than its keys', async () => {
+    const platform = gatewayClient.resource(ConfigMap, 'tenantry-system');
+    const patch = { type: 'merge', patch: { data: { 'jwks.json': '{}' } } } as const;
+    await expect(platform.patch('plugin-token-jwks', patch)).rejects.toMatchObject({ code: 403 });
+    await expect(platform.delete('plugin-token-jwks')).rejects.toMatchObject({ code: 403 });
+    await expect(platform.create({ metadata: { name: 'forged' } })).rejects.toMatchObject({ code: 403 });
+    await expect(platform.list()).rejects.toMatchObject({ code: 403 });
+    expect((await platform.get('plugin-token-jwks')).data).toHaveProperty(['jwks.json']);
+    await expect(gatewayClient.resource(CrossTenantAttemptKind, 'school').deleteCollection()).rejects.toMatchObject({ code: 403 });
   });
 
   it('ends a token at once when its installation is suspended, and for good when it is removed', async () => {

@@ -2,9 +2,12 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PluginManifest } from '../../../src/api/adapstory.com/v1/plugin-manifest.ts';
+import { PLATFORM_NAMESPACE } from '../../../src/api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PluginVersionKind, pluginVersionName } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { PublisherKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/publisher.ts';
+import { GATEWAY_USER, gatewayRights } from '../../../src/areas/plugins/gateway/gateway-rights.ts';
+import type { Client } from '../../../src/client/client.ts';
 import { Event, Namespace, Secret } from '../../../src/client/kinds.ts';
 import type { Session } from '../../../src/cli/terminal/session.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
@@ -13,6 +16,7 @@ import { signImage } from '../../../src/lib/cosign/sign-image.ts';
 import { readSigningKey, type SigningKey } from '../../../src/lib/cosign/signing-keys.ts';
 import { NO_PROXY } from '../../../src/lib/oci/proxy-settings.ts';
 import { imageReference, Repository } from '../../../src/lib/oci/repository.ts';
+import { installObjects } from '../../../src/main/areas.ts';
 import { registriesPath } from '../../../src/main/node-images.ts';
 import type { ApiTarget } from '../../support/api-target.ts';
 import { startTestRegistry, type TestRegistry } from '../../support/oci-registry.ts';
@@ -79,6 +83,13 @@ export class PluginWorld {
 
   get client() {
     return this.tenants.client;
+  }
+
+  /** With the rights of a gateway and no others. */
+  async gatewayClient(): Promise<Client> {
+    await this.client.resource(Namespace).apply({ metadata: { name: PLATFORM_NAMESPACE } }, { fieldManager: 'test' });
+    await installObjects(this.client, gatewayRights());
+    return this.tenants.as(GATEWAY_USER);
   }
 
   /** What a command has of the terminal and of this world. */

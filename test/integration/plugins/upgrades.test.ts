@@ -49,7 +49,7 @@ describe('an upgrade', { timeout: 90_000 }, () => {
     await world.tenants.node('worker');
     pods = new ServingPods(world.client, behaviourOf);
     gateway = await startGateway({
-      client: world.client,
+      client: await world.gatewayClient(),
       clock: realClock,
       log: silentLog,
       metrics: new MetricsRegistry(),

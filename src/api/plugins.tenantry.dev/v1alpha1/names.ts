@@ -21,9 +21,11 @@ export const RETRY_ANNOTATION = 'plugins.tenantry.dev/retry';
 export const ROTATE_ANNOTATION = 'plugins.tenantry.dev/rotate';
 /** On the Pods of a plugin: which Deployment, and so which version, they are of. */
 export const WORKLOAD_LABEL = 'plugins.tenantry.dev/workload';
-/** On ConfigMaps of the platform's namespace: what one gateway tells about versions that take over from each other. */
+/** Where gateways write, and nothing else is: whoever takes one over cannot change what the platform goes by. */
+export const GATEWAY_REPORTS_NAMESPACE = 'tenantry-gateways';
+/** On ConfigMaps there: what one gateway tells about versions that take over from each other. */
 export const GATEWAY_REPORT_LABEL = 'plugins.tenantry.dev/gateway-report';
-/** There: the Service by which plugins reach the gateway, and a ConfigMap with its `url` for users. */
+/** In the platform's namespace: the Service by which plugins reach the gateway, and a ConfigMap with its `url` for users. */
 export const GATEWAY_NAME = 'plugin-gateway';
 
 /** Where the platform's own settings, keys and secrets are. */

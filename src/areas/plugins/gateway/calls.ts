@@ -121,11 +121,11 @@ export class Calls {
     const { upstream, traffic, metrics, clock, timeouts } = this.#options;
     const started = clock.monotonic();
     const counted = metrics.call(at.tenant, at.plugin, version);
-    const end = traffic.begin(keyOf(installation), version);
+    const underWay = traffic.begin(keyOf(installation), version);
     counted.began();
     const finish = (status: number | undefined, isError: boolean): void => {
       const ms = clock.monotonic() - started;
-      end(isError, ms);
+      underWay.ended(isError, ms);
       counted.ended(status, ms / 1000);
     };
     try {
@@ -134,8 +134,13 @@ export class Calls {
       return once({ answer, ended: (isWhole) => finish(status, status >= 500 || !isWhole) });
     } catch (error) {
       if (!(error instanceof UpstreamFailure)) throw error;
-      // Who hung up is not the plugin's failure.
-      finish(undefined, !error.isUnsent && !signal.aborted);
+      if (error.isUnsent) {
+        underWay.unsent();
+        counted.unsent();
+      } else {
+        // Who hangs up soon changed their mind; who does so late was kept waiting.
+        finish(undefined, !signal.aborted || clock.monotonic() - started > KEPT_WAITING_MS);
+      }
       if (signal.aborted) throw new Refusal('PLUGIN_FAILED', 'the caller is gone');
       if (error.isUnsent) return undefined;
       const message = `Cannot get an answer of "${at.plugin}": ${error.message}`;
@@ -164,6 +169,7 @@ export class Calls {
 }
 
 const LOOK_AGAIN_MS = 100;
+const KEPT_WAITING_MS = 5_000;
 
 interface Choice {
   installation: PluginInstallation;

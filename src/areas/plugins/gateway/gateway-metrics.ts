@@ -1,10 +1,13 @@
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
+import { REFUSALS } from './model/refusal.ts';
 
 const LABELS = ['tenant', 'plugin', 'version'];
 
 export interface CallMetrics {
   began(): void;
   ended(status: number | undefined, seconds: number): void;
+  /** No Pod has seen anything of it. */
+  unsent(): void;
 }
 
 /** What is counted of requests. Labels are names of installations, never what a caller wrote. */
@@ -24,13 +27,23 @@ export function gatewayMetrics(registry: MetricsRegistry) {
     'tenant',
     'plugin',
   ]);
+  /** The versions that are told of. A request that outlives its version is not: it would bring the version's numbers back. */
+  const told = new Map<string, object>();
   return {
     call(tenant: string, plugin: string, version: string): CallMetrics {
       const labels = [tenant, plugin, version];
+      const key = labels.join('/');
+      const own = told.get(key) ?? {};
+      told.set(key, own);
+      const over = (): void => {
+        if (told.get(key) === own) inFlight.labels(...labels).dec();
+      };
       return {
         began: () => inFlight.labels(...labels).inc(),
+        unsent: over,
         ended(status, seconds) {
-          inFlight.labels(...labels).dec();
+          over();
+          if (told.get(key) !== own) return;
           requests.labels(...labels, status === undefined ? 'none' : `${Math.floor(status / 100)}xx`).inc();
           durations.labels(...labels).observe(seconds);
         },
@@ -42,6 +55,12 @@ export function gatewayMetrics(registry: MetricsRegistry) {
     forget(tenant: string, plugin: string, version: string): void {
       for (const code of ['1xx', '2xx', '3xx', '4xx', '5xx', 'none']) requests.remove(tenant, plugin, version, code);
       for (const family of [durations, inFlight]) family.remove(tenant, plugin, version);
+      told.delete([tenant, plugin, version].join('/'));
+    },
+    /** With its last version. */
+    forgetInstallation(tenant: string, plugin: string): void {
+      for (const reason of Object.keys(REFUSALS)) refused.remove(tenant, plugin, reason);
+      retries.remove(tenant, plugin);
     },
   };
 }

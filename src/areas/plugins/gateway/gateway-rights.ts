@@ -1,4 +1,4 @@
-import { PLATFORM_NAMESPACE } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { GATEWAY_REPORTS_NAMESPACE, PLATFORM_NAMESPACE, TOKEN_JWKS } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 
 /** Who a gateway is, on the embedded engine as on a cluster. */
@@ -7,29 +7,38 @@ export const GATEWAY_USER = `system:serviceaccount:${GATEWAY_ACCOUNT.namespace}:
 
 const NAME = 'tenantry:plugin-gateway';
 
-/** It reads where requests go, asks who callers are, and writes nothing but reports: its own, and of what plugins tried. No Secret is its business. */
+/**
+ * It reads where requests go, asks who callers are, and writes nothing but reports: its own, where nothing else is, and of what plugins
+ * tried. No Secret is its business.
+ */
 export function gatewayRights(): KubeObject[] {
-  const apiVersion = 'rbac.authorization.k8s.io/v1';
-  const apiGroup = 'rbac.authorization.k8s.io';
   const read = ['get', 'list', 'watch'];
-  const rules = [
+  const everywhere = [
     { apiGroups: ['plugins.tenantry.dev'], resources: ['plugininstallations'], verbs: read },
-    { apiGroups: ['plugins.tenantry.dev'], resources: ['crosstenantattempts'], verbs: [...read, 'create', 'update', 'patch', 'delete'] },
+    { apiGroups: ['plugins.tenantry.dev'], resources: ['crosstenantattempts'], verbs: [...read, 'create', 'update'] },
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: read },
     { apiGroups: [''], resources: ['namespaces'], verbs: read },
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
   ];
-  const own = [
-    { apiGroups: [''], resources: ['configmaps'], verbs: [...read, 'create', 'patch', 'delete'] },
-    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
-  ];
-  const subjects = [{ kind: 'ServiceAccount', ...GATEWAY_ACCOUNT }];
-  const namespace = PLATFORM_NAMESPACE;
+  const keys = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [TOKEN_JWKS], verbs: read }];
+  const reports = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch', 'delete'] }];
   return [
-    { apiVersion, kind: 'ClusterRole', metadata: { name: NAME }, rules },
-    { apiVersion, kind: 'ClusterRoleBinding', metadata: { name: NAME }, roleRef: { apiGroup, kind: 'ClusterRole', name: NAME }, subjects },
-    { apiVersion, kind: 'Role', metadata: { name: NAME, namespace }, rules: own },
-    { apiVersion, kind: 'RoleBinding', metadata: { name: NAME, namespace }, roleRef: { apiGroup, kind: 'Role', name: NAME }, subjects },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: GATEWAY_REPORTS_NAMESPACE } },
+    ...bound('Cluster', undefined, everywhere),
+    ...bound('', PLATFORM_NAMESPACE, keys),
+    ...bound('', GATEWAY_REPORTS_NAMESPACE, reports),
+  ];
+}
+
+function bound(scope: '' | 'Cluster', namespace: string | undefined, rules: object[]): KubeObject[] {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const apiVersion = `${apiGroup}/v1`;
+  const metadata = { name: NAME, ...(namespace === undefined ? {} : { namespace }) };
+  const roleRef = { apiGroup, kind: `${scope}Role`, name: NAME };
+  const subjects = [{ kind: 'ServiceAccount', ...GATEWAY_ACCOUNT }];
+  return [
+    { apiVersion, kind: `${scope}Role`, metadata, rules },
+    { apiVersion, kind: `${scope}RoleBinding`, metadata, roleRef, subjects },
   ];
 }

@@ -127,3 +127,48 @@ test('a request that offers h2c is served without, its body and the connectionâ€
   socket.write(`GET /school/hello/b HTTP/1.1\r\n${OFFER}\r\n`);
   await until(() => answers.includes('GET /b undefined <>'));
 });
+
+const get = (port: number, signal?: AbortSignal) => fetch(`http://127.0.0.1:${port}/school/hello/`, { signal });
+
+test('a Pod that refuses connections has had no request', async () => {
+  const gone = await pod(() => {});
+  await ends.pop()!();
+  const { port, versions, registry } = await gatewayTo([gone], [await pod((_, response) => response.end('ok'))]);
+  expect(await (await get(port)).text()).toBe('ok');
+  await until(() => versions()['1']?.requests === 1);
+  expect(versions()).toMatchObject({ '1': { inFlight: 0, requests: 1, errors: 0 } });
+  expect(versions()['2']).toBeUndefined();
+  expect(registry.expose()).not.toMatch(/requests_total\{[^}]*version="2"/);
+});
+
+test.each([
+  ['soon', 1_000, 0],
+  ['after long', 6_000, 1],
+])('a caller that gives up %s', async (_, waitedMs, errors) => {
+  let isAsked = false;
+  const { port, versions, clock } = await gatewayTo([await pod(() => (isAsked = true))]);
+  const abort = new AbortController();
+  const answer = get(port, abort.signal).catch(() => 'gone');
+  await until(() => isAsked);
+  await clock.advance(waitedMs);
+  abort.abort();
+  expect(await answer).toBe('gone');
+  await until(() => versions()['2'].inFlight === 0);
+  expect(versions()['2']).toMatchObject({ requests: 1, errors });
+});
+
+test('a request that outlives its version leaves no numbers of it', async () => {
+  let release!: () => void;
+  const { port, metrics, registry, versions } = await gatewayTo([await pod((_, response) => (release = () => response.end('late')))]);
+  const answer = get(port);
+  await until(() => registry.expose().includes('requests_in_flight{tenant="school",plugin="hello",version="2"} 1'));
+  metrics.refused('school', 'hello', 'FORBIDDEN');
+  metrics.retried('school', 'hello');
+  await until(() => release !== undefined);
+  metrics.forget('school', 'hello', '2');
+  metrics.forgetInstallation('school', 'hello');
+  release();
+  expect(await (await answer).text()).toBe('late');
+  await until(() => versions()['2'].inFlight === 0);
+  expect(registry.expose()).not.toContain('school');
+});

@@ -1,4 +1,4 @@
-import { GATEWAY_REPORT_LABEL, PLATFORM_NAMESPACE } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { GATEWAY_REPORT_LABEL, GATEWAY_REPORTS_NAMESPACE } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import type { Client } from '../../../client/client.ts';
 import { ConfigMap } from '../../../client/kinds.ts';
@@ -60,7 +60,7 @@ export class TrafficReport {
     this.#timer?.cancel();
     await this.#telling;
     try {
-      await this.#client.resource(ConfigMap, PLATFORM_NAMESPACE).delete(this.#name);
+      await this.#client.resource(ConfigMap, GATEWAY_REPORTS_NAMESPACE).delete(this.#name);
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) this.#log.warn('cannot take back the report of this gateway', { error });
     }
@@ -114,10 +114,10 @@ export class TrafficReport {
     const reported: Reported = Object.fromEntries([...this.#moving].map((key) => [key, this.#traffic.of(key)]));
     const text = JSON.stringify(reported);
     if (text === this.#told) return;
-    const metadata = { name: this.#name, namespace: PLATFORM_NAMESPACE, labels: { [GATEWAY_REPORT_LABEL]: 'true' } };
+    const metadata = { name: this.#name, namespace: GATEWAY_REPORTS_NAMESPACE, labels: { [GATEWAY_REPORT_LABEL]: 'true' } };
     try {
       await this.#client
-        .resource(ConfigMap, PLATFORM_NAMESPACE)
+        .resource(ConfigMap, GATEWAY_REPORTS_NAMESPACE)
         .apply({ metadata, data: { [REPORT_KEY]: text } }, { fieldManager: FIELD_MANAGER, force: true });
       this.#told = text;
     } catch (error) {

@@ -33,6 +33,12 @@ interface Installed {
   inFlight: Map<string, number>;
 }
 
+export interface RequestUnderWay {
+  ended(isError: boolean, ms: number): void;
+  /** No Pod has seen anything of it, so it says nothing about the version. */
+  unsent(): void;
+}
+
 /** What the requests to each version are like. Counts begin anew with every change of the routes; what is under way stays counted. */
 export class Traffic {
   readonly #installed = new Map<string, Installed>();
@@ -50,19 +56,25 @@ export class Traffic {
     if (known && known.inFlight.size === 0) this.#installed.delete(installation);
   }
 
-  /** A request to a version begins. @returns what to call once when it has ended */
-  begin(installation: string, version: string): (isError: boolean, ms: number) => void {
+  /** A request to a version begins. One of what is returned is to be called, once. */
+  begin(installation: string, version: string): RequestUnderWay {
     const known = this.#of(installation);
     const { revision } = known;
     known.inFlight.set(version, (known.inFlight.get(version) ?? 0) + 1);
-    return (isError, ms) => {
+    const over = (): void => {
       const left = known.inFlight.get(version)! - 1;
       if (left === 0) known.inFlight.delete(version);
       else known.inFlight.set(version, left);
-      if (known.revision !== revision) return;
-      let counts = known.counts.get(version);
-      if (!counts) known.counts.set(version, (counts = new Counts()));
-      counts.add(isError, ms);
+    };
+    return {
+      unsent: over,
+      ended(isError, ms) {
+        over();
+        if (known.revision !== revision) return;
+        let counts = known.counts.get(version);
+        if (!counts) known.counts.set(version, (counts = new Counts()));
+        counts.add(isError, ms);
+      },
     };
   }
 

@@ -1,4 +1,4 @@
-import { GATEWAY_REPORT_LABEL, PLATFORM_NAMESPACE } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { GATEWAY_REPORT_LABEL, GATEWAY_REPORTS_NAMESPACE } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { Client } from '../../../client/client.ts';
 import { ConfigMap } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -22,7 +22,7 @@ export class GatewayReports {
 
   constructor(client: Client, informers: SharedInformers) {
     this.#client = client;
-    this.informer = informers.get(ConfigMap, { namespace: PLATFORM_NAMESPACE, labelSelector: GATEWAY_REPORT_LABEL });
+    this.informer = informers.get(ConfigMap, { namespace: GATEWAY_REPORTS_NAMESPACE, labelSelector: GATEWAY_REPORT_LABEL });
   }
 
   facts(installation: string, revision: number): TrafficFacts {
@@ -42,7 +42,7 @@ export class GatewayReports {
     const silent = Array.from(this.informer.list()).filter((report) => this.#reported(report)[installation]?.revision !== revision);
     for (const { metadata } of silent) {
       try {
-        await this.#client.resource(ConfigMap, PLATFORM_NAMESPACE).delete(metadata.name!, { preconditions: { uid: metadata.uid } });
+        await this.#client.resource(ConfigMap, GATEWAY_REPORTS_NAMESPACE).delete(metadata.name!, { preconditions: { uid: metadata.uid } });
       } catch (error) {
         if (!isStatusError(error, 'NotFound') && !isStatusError(error, 'Conflict')) throw error;
       }

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { GATEWAY_ACCOUNT, gatewayRights } from '../areas/plugins/gateway/gateway-rights.ts';
+import { instanceName } from '../areas/plugins/gateway/model/instance-name.ts';
 import { startGateway } from '../areas/plugins/gateway/start-gateway.ts';
 import { aborted, longLivedController } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
@@ -36,7 +38,8 @@ export async function gateway(options: GatewayOptions): Promise<void> {
     const version = await reach(client, server);
     if (options.install) await installObjects(client, gatewayRights());
     const own = await clientAs(GATEWAY_ACCOUNT);
-    const running = await startGateway({ client: own, clock: realClock, log, metrics, instance: hostname().toLowerCase() });
+    const instance = instanceName(hostname(), randomBytes(4).toString('hex'));
+    const running = await startGateway({ client: own, clock: realClock, log, metrics, instance });
     const { host, port } = listenAddress(options.listen, 8090);
     const at = await running.listen(host, port);
     states.set('gateway', 'leading');

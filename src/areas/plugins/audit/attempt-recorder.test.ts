@@ -78,6 +78,14 @@ describe('AttemptRecorder', () => {
     expect(counts()).toEqual([2]);
   });
 
+  it('counts a plugin no longer that is gone', () => {
+    recorder.report(attempt());
+    recorder.report(attempt('x', { plugin: 'other' }));
+    recorder.forget('school', 'hello');
+    expect(metrics.expose()).not.toContain('plugin="hello"');
+    expect(metrics.expose()).toContain('plugin="other"');
+  });
+
   it('has written everything when it stops', async () => {
     recorder.report(attempt('a'));
     recorder.report(attempt('b'));

@@ -37,6 +37,8 @@ export interface RecorderOptions {
 export class AttemptRecorder {
   readonly #options: RecorderOptions;
   readonly #counter: Family<Counter>;
+  /** By `<tenant>/<plugin>`: the labels that were counted under. */
+  readonly #counted = new Map<string, Map<string, string[]>>();
   readonly #waiting = new Map<string, Waiting>();
   readonly #writtenAt = new Map<string, number>();
   #timer: Timer | undefined;
@@ -55,7 +57,7 @@ export class AttemptRecorder {
 
   report(reported: Attempt): void {
     const { tenant, plugin, kind, rule, count = 1 } = reported;
-    this.#counter.labels(tenant, plugin, kind, rule).inc(count);
+    this.#count([tenant, plugin, kind, rule], count);
     const attempt = this.#bounded(fitting(reported));
     const key = keyFor(attempt);
     const before = this.#waiting.get(key);
@@ -68,6 +70,20 @@ export class AttemptRecorder {
     const written = this.#writtenAt.get(key);
     this.#waiting.set(key, { attempt, first: attempt.at, dueAt: written === undefined ? now + GATHER_MS : written + COUNT_EVERY_MS });
     this.#schedule();
+  }
+
+  /** A plugin that is gone is no longer counted; what it tried stays on record. */
+  forget(tenant: string, plugin: string): void {
+    const key = `${tenant}/${plugin}`;
+    for (const labels of this.#counted.get(key)?.values() ?? []) this.#counter.remove(...labels);
+    this.#counted.delete(key);
+  }
+
+  #count(labels: [tenant: string, plugin: string, kind: string, rule: string], by: number): void {
+    this.#counter.labels(...labels).inc(by);
+    const [tenant, plugin, kind, rule] = labels;
+    const counted = this.#counted.get(`${tenant}/${plugin}`) ?? new Map<string, string[]>();
+    this.#counted.set(`${tenant}/${plugin}`, counted.set(`${kind}/${rule}`, labels));
   }
 
   /** Everything that was reported is written. */

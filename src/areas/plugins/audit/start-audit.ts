@@ -20,6 +20,9 @@ export interface Audit {
 export function startAudit(environment: PluginsEnvironment, parts: Pick<InstallationParts, 'installations' | 'pods' | 'database'>): Audit {
   const { client, clock, log, metrics, informers, followRefusals } = environment;
   const recorder = new AttemptRecorder({ client, clock, log, metrics, attempts: informers.get(CrossTenantAttemptKind) });
+  parts.installations.onChange(({ type, object: { metadata, spec } }) => {
+    if (type === 'deleted') recorder.forget(metadata.namespace!, spec.plugin);
+  });
   const owners = new PluginOwners(parts.installations, parts.pods);
   const report = recorder.report.bind(recorder);
   const flush = () => recorder.flush();

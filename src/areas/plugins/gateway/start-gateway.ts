@@ -70,7 +70,7 @@ export async function startGateway(options: GatewayStart): Promise<RunningGatewa
     log,
     idleMs: IDLE_MS,
   });
-  forgetGoneVersions(table, metrics);
+  forgetWhatIsGone(table, metrics, attempts);
   try {
     await table.whenSynced();
     await report.start();
@@ -90,7 +90,7 @@ export async function startGateway(options: GatewayStart): Promise<RunningGatewa
   }
 }
 
-function forgetGoneVersions({ installations }: RouteTable, metrics: GatewayMetrics): void {
+function forgetWhatIsGone({ installations }: RouteTable, metrics: GatewayMetrics, attempts: AttemptRecorder): void {
   installations.onChange((change) => {
     if (change.type === 'added') return;
     const before = change.type === 'modified' ? change.previous : change.object;
@@ -98,5 +98,8 @@ function forgetGoneVersions({ installations }: RouteTable, metrics: GatewayMetri
     const { metadata, spec, status } = before;
     for (const { version } of status?.gateway?.routes ?? [])
       if (!left.has(version)) metrics.forget(metadata.namespace!, spec.plugin, version);
+    if (change.type !== 'deleted') return;
+    metrics.forgetInstallation(metadata.namespace!, spec.plugin);
+    attempts.forget(metadata.namespace!, spec.plugin);
   });
 }

@@ -59,7 +59,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     followController(environment, parts),
     logReadersController(environment, parts),
     tenantSecretsController(environment, parts),
-    kyvernoController(environment),
+    kyvernoController(environment, parts),
     argoController(environment, parts),
   ];
   for (const controller of controllers) controller.start();

@@ -56,6 +56,12 @@ describe('beside plugins', { timeout: 60_000 }, () => {
     await world.tenants.eventually(
       async () => (await find(ImageValidatingPolicyKind, 'tenantry-plugins-acme'))?.spec.attestors.length === 2,
     );
+    await world.client
+      .resource(Secret, 'tenantry-system')
+      .create({ metadata: { name: 'plugin-platform' }, stringData: { kyverno: 'off' } });
+    await world.tenants.eventually(async () => (await find(ImageValidatingPolicyKind, 'tenantry-plugins-acme')) === undefined);
+    await world.client.resource(Secret, 'tenantry-system').delete('plugin-platform');
+    await appears(ImageValidatingPolicyKind, 'tenantry-plugins-acme');
     await world.client.resource(PublisherKind).delete('acme');
     await world.tenants.eventually(async () => (await find(ImageValidatingPolicyKind, 'tenantry-plugins-acme')) === undefined);
   });

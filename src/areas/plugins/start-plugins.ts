@@ -3,6 +3,7 @@ import { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import { startAudit } from './audit/start-audit.ts';
 import { publisherController } from './controllers/publisher/publisher.controller.ts';
 import { versionController } from './controllers/version/version.controller.ts';
+import { tenantDatabasesController } from './database/tenant-databases.controller.ts';
 import { rotationController } from './database/rotation.controller.ts';
 import { argoController } from './neighbours/argo.controller.ts';
 import { kyvernoController } from './neighbours/kyverno.controller.ts';
@@ -55,6 +56,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     }),
     tokenController(environment, parts),
     rotationController(environment, parts),
+    tenantDatabasesController(environment, parts),
     policyController(environment, parts),
     followController(environment, parts),
     logReadersController(environment, parts),

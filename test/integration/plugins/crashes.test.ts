@@ -2,6 +2,7 @@ import { Client as PostgresClient } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PluginInstallationKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PluginVersionKind } from '../../../src/api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { TenantKind } from '../../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import { tokenController } from '../../../src/areas/plugins/identity/token.controller.ts';
 import { installationController } from '../../../src/areas/plugins/installation/installation.controller.ts';
 import { installationParts } from '../../../src/areas/plugins/installation/installation-parts.ts';
@@ -40,6 +41,7 @@ beforeAll(async () => {
   await Promise.all(definitions.map((definition) => world.client.resource<KubeObject>(CustomResourceDefinition).create(definition)));
   await world.eventually(() => world.find(() => world.client.resource(PluginInstallationKind).list()));
   await world.client.resource(Namespace).create({ metadata: { name: 'school', labels: { 'tenantry.dev/tenant': 'school' } } });
+  await world.client.resource(TenantKind).create({ metadata: { name: 'school' }, spec: {} });
   await world.node('worker');
   postgres = await startPostgres();
   await world.client.resource(Namespace).create({ metadata: { name: 'tenantry-system' } });

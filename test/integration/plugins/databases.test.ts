@@ -117,7 +117,7 @@ describe('the databases of plugins, on PostgreSQL', { timeout: 60_000 }, () => {
   });
 
   it('apply a migration once, and refuse one that was changed', async () => {
-    expect(await databases.migrate('school', 'hello', MIGRATIONS)).toBe(2);
+    expect(await databases.migrate('school', 'hello', MIGRATIONS)).toHaveLength(2);
     await expect(databases.migrate('school', 'hello', [{ ...MIGRATIONS[0], sql: 'SELECT 1' }])).rejects.toThrow(
       'another file of this name was applied',
     );
@@ -128,7 +128,7 @@ describe('the databases of plugins, on PostgreSQL', { timeout: 60_000 }, () => {
     await expect(databases.migrate('school', 'hello', [...MIGRATIONS, broken])).rejects.toThrow(
       'Cannot apply migration "003_broken.sql": division by zero',
     );
-    expect(await databases.migrate('school', 'hello', [...MIGRATIONS, { ...broken, sql: 'CREATE TABLE half (id int)' }])).toBe(3);
+    expect(await databases.migrate('school', 'hello', [...MIGRATIONS, { ...broken, sql: 'CREATE TABLE half (id int)' }])).toHaveLength(3);
     expect((await hello('SELECT * FROM half')).rows).toEqual([]);
   });
 
@@ -176,18 +176,21 @@ describe('the databases of plugins, on PostgreSQL', { timeout: 60_000 }, () => {
   });
 
   it('remember what they were told, until they are gone', async () => {
-    await databases.settle('rival', 'hello', 'a state');
+    const applied = await databases.migrate('rival', 'hello', MIGRATIONS);
+    await databases.settle('rival', 'hello', { state: 'a state', applied });
     const another = new PluginDatabases({ dsn: server.dsn });
-    expect(await another.isSettled('rival', 'hello', 'a state')).toBe(true);
-    expect(await another.isSettled('rival', 'hello', 'another state')).toBe(false);
-    expect(await another.isSettled('school', 'hello', 'a state')).toBe(false);
+    expect(await another.isSettled('rival', 'hello', 'a state', MIGRATIONS)).toBe(true);
+    expect(await another.isSettled('rival', 'hello', 'a state', MIGRATIONS.slice(0, 1))).toBe(true);
+    expect(await another.isSettled('rival', 'hello', 'a state', [...MIGRATIONS, { name: '003.sql', sql: '' }])).toBe(false);
+    expect(await another.isSettled('rival', 'hello', 'another state', MIGRATIONS)).toBe(false);
+    expect(await another.isSettled('school', 'hello', 'a state', MIGRATIONS)).toBe(false);
   });
 
   it('have no way back past a migration that took something away', async () => {
     const drop = { name: '003_drop.sql', sql: 'ALTER TABLE notes DROP COLUMN author', isContract: true };
-    expect(await databases.migrate('rival', 'hello', [...MIGRATIONS, drop])).toBe(3);
+    expect(await databases.migrate('rival', 'hello', [...MIGRATIONS, drop])).toHaveLength(3);
     await expect(databases.migrate('rival', 'hello', MIGRATIONS)).rejects.toThrow('003_drop.sql took away what it needs');
-    expect(await databases.migrate('rival', 'hello', [...MIGRATIONS, drop])).toBe(3);
+    expect(await databases.migrate('rival', 'hello', [...MIGRATIONS, drop])).toHaveLength(3);
   });
 
   it('give up a migration that waits for a lock, and leave nothing of it', async () => {
@@ -199,7 +202,7 @@ describe('the databases of plugins, on PostgreSQL', { timeout: 60_000 }, () => {
     await expect(databases.migrate('rival', 'hello', [...MIGRATIONS, drop, add])).rejects.toMatchObject({ code: '55P03' });
     await lock.query('ROLLBACK');
     await lock.end();
-    expect(await databases.migrate('rival', 'hello', [...MIGRATIONS, drop, add])).toBe(4);
+    expect(await databases.migrate('rival', 'hello', [...MIGRATIONS, drop, add])).toHaveLength(4);
   });
 
   it('are exported as SQL that another server makes the same of', async () => {
@@ -248,5 +251,21 @@ describe('the databases of plugins, on PostgreSQL', { timeout: 60_000 }, () => {
     );
     await admin.end();
     expect(rows).toEqual([{ name: 'tenant_rival' }]);
+  });
+
+  it('are gone with their tenant, whatever else is in there', async () => {
+    const admin = new Client({ connectionString: server.dsn.replace(/postgres$/, 'tenant_rival') });
+    admin.on('error', () => {});
+    await admin.connect();
+    await admin.query('CREATE SCHEMA plugin_forgotten');
+    await databases.removeTenant('rival', ['hello', 'never']);
+    await databases.removeTenant('rival', ['hello', 'never']);
+    const look = new Client({ connectionString: server.dsn });
+    await look.connect();
+    const { rows } = await look.query(
+      "SELECT datname AS name FROM pg_database WHERE datname LIKE 'tenant%' UNION SELECT rolname FROM pg_roles WHERE rolname LIKE 'plugin%'",
+    );
+    await look.end();
+    expect(rows).toEqual([]);
   });
 });

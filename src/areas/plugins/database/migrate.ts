@@ -1,19 +1,12 @@
-import { createHash } from 'node:crypto';
 import { quoted, type DatabaseNames } from './database-names.ts';
 import type { Connection } from './provision.ts';
+import { digestOf, type Applied, type Migration } from './settled.ts';
 
 /** Where the plugin's schema remembers what was applied. */
 const TABLE = '_tenantry_migrations';
 /** A migration that waits for a lock holds up everybody behind it; better to try again. */
 const LOCK_TIMEOUT = '5s';
 const STATEMENT_TIMEOUT = '10min';
-
-export interface Migration {
-  name: string;
-  sql: string;
-  /** Takes away what versions before it may use. */
-  isContract?: boolean;
-}
 
 /** The database no longer has what the version needs: there is no way back to it. */
 export class ContractPassedError extends Error {
@@ -36,9 +29,13 @@ export class MigrationError extends Error {
 
 /**
  * Applies what was not applied yet, in order, each file in a transaction together with the note that it was: a crash leaves it applied or
- * not, never in between. Two that migrate at once do it one after the other. @returns how many are applied in all
+ * not, never in between. Two that migrate at once do it one after the other. @returns all that are applied
  */
-export async function migrate(migrator: Connection, { schema, runtime }: DatabaseNames, migrations: readonly Migration[]): Promise<number> {
+export async function migrate(
+  migrator: Connection,
+  { schema, runtime }: DatabaseNames,
+  migrations: readonly Migration[],
+): Promise<Applied[]> {
   const table = `${quoted(schema)}.${quoted(TABLE)}`;
   await migrator.query(
     `CREATE TABLE IF NOT EXISTS ${table} (name text PRIMARY KEY, digest text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
@@ -47,8 +44,8 @@ export async function migrate(migrator: Connection, { schema, runtime }: Databas
   await migrator.query(`REVOKE ALL ON ${table} FROM ${quoted(runtime)}`);
   await refuseIfPassed(migrator, table, migrations);
   for (const migration of migrations) await inTransaction(migrator, migration.name, () => apply(migrator, table, migration));
-  const { rows } = await migrator.query(`SELECT count(*)::int AS count FROM ${table}`);
-  return Number(rows[0]['count']);
+  const { rows } = await migrator.query(`SELECT name, digest, contract FROM ${table} ORDER BY name`);
+  return rows.map(({ name, digest, contract }) => ({ name: String(name), digest: String(digest), isContract: contract === true }));
 }
 
 /** What was applied says so itself, whatever became of the versions that brought it. */
@@ -60,7 +57,7 @@ async function refuseIfPassed(migrator: Connection, table: string, migrations: r
 
 async function apply(migrator: Connection, table: string, { name, sql, isContract = false }: Migration): Promise<void> {
   await migrator.query(`LOCK TABLE ${table} IN EXCLUSIVE MODE`);
-  const digest = createHash('sha256').update(sql).digest('hex');
+  const digest = digestOf(sql);
   const { rows } = await migrator.query(`SELECT digest FROM ${table} WHERE name = $1`, [name]);
   if (rows.length > 0 && rows[0]['digest'] !== digest) {
     throw new MigrationError(name, 'another file of this name was applied before; a published migration never changes, add another one');

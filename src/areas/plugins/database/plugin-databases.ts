@@ -3,8 +3,9 @@ import { lookup } from 'node:dns/promises';
 import { Client } from 'pg';
 import { databaseNames, literal, quoted, type DatabaseNames } from './database-names.ts';
 import { exportSchema } from './export/export-schema.ts';
-import { migrate, type Migration } from './migrate.ts';
+import { migrate } from './migrate.ts';
 import { dropRoles, dropSchema, provisionDatabase, provisionServer, rolesOf, type Provision } from './provision.ts';
+import { covers, readSettled, type Applied, type Migration, type Settled } from './settled.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
@@ -24,7 +25,7 @@ export class PluginDatabases {
   readonly #server: URL;
   readonly #host: string;
   /** What is made right already, by role: asked of the server once for all plugins. */
-  #settled: Promise<Map<string, string>> | undefined;
+  #settled: Promise<Map<string, Settled>> | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   /** `dsn`: an administrator of a server that is the plugins' own; `host`: what Pods call it, when that is something else. */
@@ -45,24 +46,25 @@ export class PluginDatabases {
     return found.map(({ address, family }) => ({ cidr: `${address}/${family === 6 ? 128 : 32}`, port }));
   }
 
-  /** Whether `settle` was told this state last, by whichever process. */
-  async isSettled(tenant: string, plugin: string, state: string): Promise<boolean> {
+  /** Whether `settle` was told this state last, by whichever process, and nothing is to be applied. */
+  async isSettled(tenant: string, plugin: string, state: string, migrations: readonly Migration[]): Promise<boolean> {
     this.#settled ??= this.#readSettled().catch((error: unknown) => {
       this.#settled = undefined;
       throw error;
     });
-    return (await this.#settled).get(databaseNames(tenant, plugin).runtime) === state;
+    return covers((await this.#settled).get(databaseNames(tenant, plugin).runtime), state, migrations);
   }
 
   /** Remembers in the server itself that everything is as this state says. */
-  async settle(tenant: string, plugin: string, state: string): Promise<void> {
+  async settle(tenant: string, plugin: string, settled: Settled): Promise<void> {
     const { runtime } = databaseNames(tenant, plugin);
-    await this.#connected(this.#server, (admin) => admin.query(`COMMENT ON ROLE ${quoted(runtime)} IS ${literal(state)}`));
-    (await this.#settled)?.set(runtime, state);
+    const text = literal(JSON.stringify(settled));
+    await this.#connected(this.#server, (admin) => admin.query(`COMMENT ON ROLE ${quoted(runtime)} IS ${text}`));
+    (await this.#settled)?.set(runtime, settled);
   }
 
   /** One that is gone with its database is not settled. */
-  async #readSettled(): Promise<Map<string, string>> {
+  async #readSettled(): Promise<Map<string, Settled>> {
     const { rows } = await this.#connected(this.#server, (admin) =>
       admin.query(
         `SELECT r.rolname AS role, shobj_description(r.oid, 'pg_authid') AS state FROM pg_roles r
@@ -70,7 +72,7 @@ export class PluginDatabases {
            SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE s.setrole = r.oid)`,
       ),
     );
-    return new Map(rows.map(({ role, state }) => [String(role), String(state)]));
+    return new Map(rows.flatMap(({ role, state }) => readSettled(state).map((settled) => [String(role), settled])));
   }
 
   async provision(tenant: string, plugin: string, login: Login): Promise<void> {
@@ -88,8 +90,8 @@ export class PluginDatabases {
     await this.#connected(this.#server, (admin) => admin.query(`ALTER ROLE ${quoted(user)} ${login}`));
   }
 
-  /** As the migrator, who has a password for as long as it takes and never another time the same. @returns how many are applied in all */
-  async migrate(tenant: string, plugin: string, migrations: readonly Migration[]): Promise<number> {
+  /** As the migrator, who has a password for as long as it takes and never another time the same. @returns all that are applied */
+  async migrate(tenant: string, plugin: string, migrations: readonly Migration[]): Promise<Applied[]> {
     const names = databaseNames(tenant, plugin);
     const password = randomBytes(24).toString('base64url');
     return this.#connected(this.#server, async (admin) => {
@@ -123,6 +125,13 @@ export class PluginDatabases {
       });
     });
     (await this.#settled)?.delete(names.runtime);
+  }
+
+  /** Nothing of the tenant is left, of these plugins or of others. */
+  async removeTenant(tenant: string, plugins: readonly string[]): Promise<void> {
+    for (const plugin of plugins) await this.remove(tenant, plugin);
+    const { database } = databaseNames(tenant, '');
+    await this.#connected(this.#server, (admin) => admin.query(`DROP DATABASE IF EXISTS ${quoted(database)} WITH (FORCE)`));
   }
 
   async #removeSchema(names: DatabaseNames): Promise<void> {

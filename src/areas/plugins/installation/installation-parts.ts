@@ -15,12 +15,13 @@ import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tena
 import { ConfigMap, EndpointSlice, Namespace, Pod, Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
+import { DataClaims } from '../claims/data-claims.ts';
+import { TenantClaims } from '../claims/tenant-claims.ts';
 import { PlatformDatabase } from '../database/platform-database.ts';
 import { PluginTokens } from '../identity/plugin-tokens.ts';
 import { TokenKeys } from '../identity/token-keys.ts';
 import { PlatformBroker } from '../kafka/platform-broker.ts';
 import { PluginEvents } from '../kafka/plugin-events.ts';
-import { TenantClaims } from '../kafka/tenant-claims.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import { GatewayReports } from '../rollout/gateway-reports.ts';
 import { ExternalSecrets } from '../secrets/external/external-secrets.ts';
@@ -54,6 +55,7 @@ export interface InstallationParts {
   broker: PlatformBroker;
   events: PluginEvents;
   eventClaims: TenantClaims;
+  dataClaims: DataClaims;
   /** By itself, or with its tenant. */
   isSuspended(installation: PluginInstallation): boolean;
   /** @throws when the version that it aims at is not there: a step made sure before */
@@ -100,7 +102,8 @@ export function installationParts({ client, clock, informers, embeddedDatabase }
     database: new PlatformDatabase(settings, embeddedDatabase),
     broker: new PlatformBroker(settings, clock),
     events: new PluginEvents(objects),
-    eventClaims: new TenantClaims(client, informers, tenants),
+    eventClaims: new TenantClaims('events', client, informers, tenants),
+    dataClaims: new DataClaims(client, new TenantClaims('data', client, informers, tenants)),
     isSuspended,
     target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
   };

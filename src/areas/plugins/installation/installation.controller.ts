@@ -39,6 +39,7 @@ export function installationController(environment: PluginsEnvironment, parts: I
       broker: () => parts.broker.current(),
       events: parts.events,
       hasClaim: (tenant) => parts.eventClaims.has(tenant),
+      claims: parts.dataClaims,
       manifestsOf: (installation) => manifestsOf(installation, parts),
       namedByOthers: (installation) => namedByOthers(installation, parts),
     }),
@@ -67,6 +68,7 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     broker: () => parts.broker.current(),
     events: parts.events,
     claimTenant: (tenant) => parts.eventClaims.claim(tenant),
+    claims: parts.dataClaims,
     findSecret: (namespace, name) => objects.find(Secret, namespace, name),
     // The parser of PostgreSQL is some megabytes that plugins without migrations do not need.
     lint: async (files) => (files.length === 0 ? [] : (await import('../migrations/lint-migrations.ts')).lintMigrations(files)),

@@ -24,6 +24,7 @@ export interface InstallationPorts extends AcceptedPorts, EventsPorts, ProbesPor
   brokerAddresses(): Promise<readonly BackendAddress[]>;
   gatewayAddresses(): readonly BackendAddress[];
   databases: DatabasePorts['databases'];
+  claims: DatabasePorts['claims'];
   findSecret: DatabasePorts['findSecret'];
   lint: DatabasePorts['lint'];
   tokens: Pick<PluginTokens, 'ensureAccount' | 'ensure' | 'remove'>;

@@ -5,7 +5,7 @@ import { deepEqual } from '../../../kube/json-value.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Controller } from '../../../runtime/controller.ts';
 import type { Change } from '../../../runtime/informer/informer.ts';
-import { tenantOfClaim } from '../kafka/tenant-claims.ts';
+import { tenantOfClaim } from '../claims/tenant-claims.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { pathsOf } from '../secrets/stored-secrets.ts';
 import { restartsOf } from '../workload/workload-health.ts';
@@ -37,6 +37,7 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
     .watch(secrets.stored.informer, ({ object }) => pathsOf(object).flatMap((path) => by('secrets', folderOf(path))))
     .watch(pullSecrets, ({ object }) => Object.values(object.metadata.labels ?? {}).flatMap((publisher) => by('publisher', publisher)))
     .watch(parts.eventClaims.informer, ({ type, object }) => (type === 'deleted' ? by('tenant', tenantOfClaim(object)) : []))
+    .watch(parts.dataClaims.tenants.informer, ({ type, object }) => (type === 'deleted' ? by('tenant', tenantOfClaim(object)) : []))
     .watch(parts.database.settings, () => Array.from(installations.list(), keyOf))
     // Read by the steps, so their first lists have to be there; what changes in them is the token controller's.
     .watch(parts.tenants, () => [])

@@ -5,7 +5,7 @@ import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import type { EventBroker } from './event-broker.ts';
 import { isTopicOfTenant, topicOf } from './model/event-names.ts';
-import { tenantOfClaim, type TenantClaims } from './tenant-claims.ts';
+import { tenantOfClaim, type TenantClaims } from '../claims/tenant-claims.ts';
 
 /** No watch tells when a broker is back, or when it has noticed that a consumer is gone. */
 const TRY_AGAIN_MS = 5_000;
@@ -26,7 +26,7 @@ export function tenantEventsController(environment: PluginsEnvironment, parts: T
     const claim = claims.informer.get(key);
     if (!claim?.metadata.deletionTimestamp) return undefined;
     const tenant = tenantOfClaim(claim);
-    if (installations.byIndex('tenant', tenant).length > 0) return undefined;
+    if (claims.isInUse(claim, installations.byIndex('tenant', tenant))) return { afterMs: TRY_AGAIN_MS };
     try {
       const broker = await parts.broker();
       if (!broker) return undefined;

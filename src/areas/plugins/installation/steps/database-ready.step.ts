@@ -4,9 +4,11 @@ import { pluginVersionName, type PluginVersion } from '../../../../api/plugins.t
 import { InstallationCondition, InstallationReason } from '../../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
 import { Secret } from '../../../../client/kinds.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
+import { isStatusError } from '../../../../kube/status.ts';
 import { errorText } from '../../../../lib/log.ts';
 import { done, stalled, waiting, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import type { DataClaims } from '../../claims/data-claims.ts';
 import { loginOf, loginSecret, otherUntil } from '../../database/database-login.ts';
 import { ContractPassedError, MigrationError } from '../../database/migrate.ts';
 import { DatabaseUnavailable } from '../../database/platform-database.ts';
@@ -16,16 +18,20 @@ import { filesToJudge, migrationFiles } from '../../migrations/migration-files.t
 import { DATABASE_SECRET } from '../../workload/deployment.ts';
 import type { Target } from '../model/target.ts';
 import type { PluginObjects } from '../plugin-objects.ts';
+import type { VersionsOf } from './kept.steps.ts';
 
 type Databases = Pick<PluginDatabases, 'access' | 'isSettled' | 'provision' | 'migrate' | 'settle'>;
 
 export interface DatabasePorts {
   target(installation: PluginInstallation): Target;
+  versions: VersionsOf;
   version(name: string): PluginVersion | undefined;
   keep: PluginObjects['keep'];
   findSecret(namespace: string, name: string): KubeObject | undefined;
   /** @throws DatabaseUnavailable */
   databases(): Promise<Databases>;
+  /** Whose databases the tenant has. */
+  claims: Pick<DataClaims, 'claim'>;
   lint(files: readonly MigrationFile[]): Promise<MigrationProblem[]>;
 }
 
@@ -33,7 +39,7 @@ export interface DatabasePorts {
 const TRY_AGAIN_MS = 5_000;
 const PROBLEMS_SHOWN = 5;
 /** What is made of a login and a version; another number has everything made right again. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Its schema is there, with what its migrations make of it, and the plugin has the way to it. */
 export function databaseReady(ports: DatabasePorts): Step<PluginInstallation> {
@@ -42,15 +48,21 @@ export function databaseReady(ports: DatabasePorts): Step<PluginInstallation> {
     async run(installation) {
       const target = ports.target(installation);
       if (!target.manifest.spec.database) {
-        await ports.keep(Secret, target.namespace, 'database', []);
+        // A version that still answers requests keeps its way to the database.
+        const isUsed = ports.versions(installation, target).some(({ manifest }) => manifest.spec.database);
+        if (!isUsed) await ports.keep(Secret, target.namespace, 'database', []);
         return done(InstallationReason.NotNeeded);
       }
       const refused = await judged(ports, installation, target.version);
       if (refused) return refused;
       try {
-        await settle(ports, target, await ports.databases());
+        const databases = await ports.databases();
+        const taken = await ports.claims.claim('database', target);
+        if (taken) return taken;
+        await settle(ports, target, databases);
         return done();
       } catch (error) {
+        if (isStatusError(error)) throw error;
         return failed(target, error);
       }
     },
@@ -65,12 +77,14 @@ async function settle(ports: DatabasePorts, target: Target, databases: Databases
   const access = databases.access(tenant, plugin);
   // Before the role has it, so that a crash in between makes no second one.
   await ports.keep(Secret, namespace, 'database', [loginSecret(target, access, login)]);
-  const state = fingerprint([FORMAT, version.metadata.uid, login, connectionLimit, access]);
-  if (await databases.isSettled(tenant, plugin, state)) return;
+  const state = fingerprint([FORMAT, login, connectionLimit, access]);
+  const migrations = migrationFiles(version);
+  // Not the version: the way back to one whose migrations were applied needs no server.
+  if (await databases.isSettled(tenant, plugin, state, migrations)) return;
   const { user, password } = login;
   await databases.provision(tenant, plugin, { user, password, otherUntil: otherUntil(login), connectionLimit });
-  await databases.migrate(tenant, plugin, migrationFiles(version));
-  await databases.settle(tenant, plugin, state);
+  const applied = await databases.migrate(tenant, plugin, migrations);
+  await databases.settle(tenant, plugin, { state, applied });
 }
 
 /** What would break the version at work is refused before anything is touched. */

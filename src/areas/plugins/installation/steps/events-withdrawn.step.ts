@@ -10,7 +10,7 @@ import { clientPrefixOf } from '../../kafka/model/event-names.ts';
 import { topicsToRemove } from '../../kafka/model/settle-topics.ts';
 import { eventTypesOf, needsEvents, type EventTypes } from '../../kafka/model/wanted-events.ts';
 import type { PluginEvents } from '../../kafka/plugin-events.ts';
-import { claimNameOf } from '../../kafka/tenant-claims.ts';
+import { claimNameOf } from '../../claims/tenant-claims.ts';
 import { pluginNamespaceOf } from '../model/plugin-names.ts';
 
 export interface WithdrawnPorts {
@@ -66,6 +66,6 @@ function hadEvents({ metadata, status }: PluginInstallation, types: EventTypes, 
 }
 
 function unconfigured(tenant: string): string {
-  const how = `put the settings back, or take the finalizer off the ConfigMap ${PLATFORM_NAMESPACE}/${claimNameOf(tenant)} and delete it to leave everything there`;
+  const how = `put the settings back, or take the finalizer off the ConfigMap ${PLATFORM_NAMESPACE}/${claimNameOf('events', tenant)} and delete it to leave everything there`;
   return `its part of Kafka cannot be removed: none is configured; ${how}`;
 }

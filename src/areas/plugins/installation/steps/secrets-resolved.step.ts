@@ -5,6 +5,7 @@ import { Secret } from '../../../../client/kinds.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
 import { done, waiting } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import type { DataClaims } from '../../claims/data-claims.ts';
 import { resolveSecrets } from '../../secrets/resolve-secrets.ts';
 import type { SecretBackend } from '../../secrets/secret-backend.ts';
 import { PULL_SECRET, SECRETS_SECRET } from '../../workload/deployment.ts';
@@ -17,12 +18,14 @@ export interface SecretsPorts {
   versions(installation: PluginInstallation, target: Target): readonly Target[];
   keep: PluginObjects['keep'];
   backend: Pick<SecretBackend, 'fetch' | 'read' | 'howToPut'>;
+  /** Whose secrets the tenant has. */
+  claims: Pick<DataClaims, 'claim'>;
   /** An image pull Secret of the platform's namespace that the publisher may use. */
   pullSecret(name: string, publisher: string): KubeObject | undefined;
 }
 
 /** What the plugin may know is in its namespace, and nothing else of the backend. */
-export function secretsResolved({ target, versions, keep, backend, pullSecret }: SecretsPorts): Step<PluginInstallation> {
+export function secretsResolved({ target, versions, keep, backend, claims, pullSecret }: SecretsPorts): Step<PluginInstallation> {
   return {
     name: InstallationCondition.SecretsResolved,
     async run(installation) {
@@ -42,6 +45,8 @@ export function secretsResolved({ target, versions, keep, backend, pullSecret }:
         const message = `Cannot install "${plugin}": tenantry-system has no image pull Secret "${imagePullSecret}" for "${publisher}"; make it, with the label ${PULL_SECRET_LABEL}=${publisher}`;
         return waiting(InstallationReason.PullSecretMissing, message);
       }
+      const taken = Object.keys(data).length > 0 ? await claims.claim('secrets', wanted) : undefined;
+      if (taken) return taken;
       const secret = (name: string, type: string, content: object): KubeObject => {
         return { apiVersion: 'v1', kind: 'Secret', metadata: { name, labels: labelsOf(wanted, 'secrets') }, type, data: content };
       };

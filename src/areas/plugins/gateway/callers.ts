@@ -1,4 +1,4 @@
-import { createHash, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Client } from '../../../client/client.ts';
 import { SubjectAccessReview, TokenReview } from '../../../client/kinds.ts';
 import { PLATFORM_NAMESPACE, TOKEN_JWKS } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
@@ -6,14 +6,14 @@ import type { Clock } from '../../../lib/clock.ts';
 import { errorText } from '../../../lib/log.ts';
 import { keysOf, TokenRefused, verifyPluginToken, type PluginIdentity } from '../identity/verify-plugin-token.ts';
 import { Refusal } from './model/refusal.ts';
+import { Questions } from './questions.ts';
 import { RecentAnswers } from './recent-answers.ts';
 import type { RouteTable } from './route-table.ts';
+import { TokenReviews, type User } from './token-reviews.ts';
 
-export type Caller =
-  | { type: 'plugin'; name: string; identity: PluginIdentity }
-  | { type: 'user'; name: string; groups: string[]; uid?: string };
+export type Caller = { type: 'plugin'; name: string; identity: PluginIdentity } | User;
 
-/** What the API server said about a token or a right is believed for so long; tokens of plugins are judged anew for every request. */
+/** What the API server said about a right is believed for so long; tokens of plugins are judged anew for every request. */
 const BELIEVED_MS = 10_000;
 const GROUP = 'plugins.tenantry.dev';
 /** As Kubernetes names what a request to a proxy does. */
@@ -33,25 +33,26 @@ export class Callers {
   readonly #table: RouteTable;
   readonly #clock: Clock;
   #keys: { from: string; keys: Map<string, KeyObject> } = { from: '', keys: new Map() };
-  readonly #tokens: RecentAnswers<Caller | undefined>;
+  readonly #questions = new Questions();
+  readonly #tokens: TokenReviews;
   readonly #rights: RecentAnswers<boolean>;
 
   constructor(client: Client, table: RouteTable, clock: Clock) {
     this.#client = client;
     this.#table = table;
     this.#clock = clock;
-    this.#tokens = new RecentAnswers(clock, BELIEVED_MS);
+    this.#tokens = new TokenReviews((token) => this.#review(token), clock);
     this.#rights = new RecentAnswers(clock, BELIEVED_MS);
   }
 
   /** @throws Refusal */
-  async identify(authorization: string | undefined): Promise<Caller> {
+  async identify(authorization: string | undefined, address: string): Promise<Caller> {
     const [, token] = /^Bearer +(\S+)$/i.exec(authorization ?? '') ?? [];
     if (token === undefined)
       throw new Refusal('UNAUTHENTICATED', 'Cannot let this request in: it has no token; send Authorization: Bearer');
     const identity = this.#plugin(token);
     if (identity) return { type: 'plugin', name: `plugin:${identity.publisher}.${identity.plugin}`, identity };
-    const user = await this.#tokens.get(createHash('sha256').update(token).digest('base64'), () => this.#review(token));
+    const user = await this.#tokens.userOf(token, address);
     if (!user) throw new Refusal('UNAUTHENTICATED', 'Cannot let this request in: nobody knows its token; get a new one');
     return user;
   }
@@ -61,8 +62,10 @@ export class Callers {
     if (caller.type === 'user') {
       const verb = VERBS[method];
       if (verb === undefined) throw new Refusal('FORBIDDEN', `Cannot let ${method} in: there is no right for it; use another method`);
-      const key = JSON.stringify([caller.name, caller.groups, tenant, plugin, verb]);
-      if (await this.#rights.get(key, () => this.#mayProxy(caller, tenant, plugin, verb))) return;
+      // Rights are for objects: the installation may have another name than its plugin.
+      const name = this.#table.find(tenant, plugin)?.metadata.name ?? plugin;
+      const key = JSON.stringify([caller.name, caller.groups, tenant, name, verb]);
+      if (await this.#rights.get(key, () => this.#mayProxy(caller, tenant, name, verb))) return;
       const message = `Cannot let "${caller.name}" in: it may not ${verb} plugininstallations/proxy in ${tenant}; ask an owner of the tenant`;
       throw new Refusal('FORBIDDEN', message);
     }
@@ -98,13 +101,13 @@ export class Callers {
     return this.#keys.keys;
   }
 
-  async #review(token: string): Promise<Caller | undefined> {
+  async #review(token: string): Promise<User | undefined> {
     const { status } = await this.#ask(() => this.#client.resource(TokenReview).create({ metadata: {}, spec: { token } }));
     if (status?.authenticated !== true || !status.user?.username) return undefined;
     return { type: 'user', name: status.user.username, groups: status.user.groups ?? [], uid: status.user.uid };
   }
 
-  async #mayProxy(user: Caller & { type: 'user' }, namespace: string, name: string, verb: string): Promise<boolean> {
+  async #mayProxy(user: User, namespace: string, name: string, verb: string): Promise<boolean> {
     const resourceAttributes = { group: GROUP, resource: 'plugininstallations', subresource: 'proxy', namespace, name, verb };
     const spec = { user: user.name, groups: user.groups, uid: user.uid, resourceAttributes };
     const { status } = await this.#ask(() => this.#client.resource(SubjectAccessReview).create({ metadata: {}, spec }));
@@ -114,7 +117,7 @@ export class Callers {
   /** Nobody gets in while it cannot be found out who they are. */
   async #ask<T>(question: () => Promise<T>): Promise<T> {
     try {
-      return await question();
+      return await this.#questions.ask(question);
     } catch (error) {
       throw new Refusal('ADAP-SEC-0011', `Cannot find out who calls: ${errorText(error)}; try again`, 1_000);
     }

@@ -56,7 +56,7 @@ export class Calls {
     const at = pluginPath(request.url ?? '');
     if (!at) throw new Refusal('NOT_FOUND', 'Cannot find this: it is not /<tenant>/<plugin>/...; correct the address');
     const { tenant, plugin } = at;
-    const caller = await callers.identify(request.headers.authorization);
+    const caller = await callers.identify(request.headers.authorization, request.socket.remoteAddress ?? '');
     await callers.authorize(caller, { method: request.method!, tenant, plugin });
     const installation = table.find(tenant, plugin);
     if (!installation || installation.metadata.deletionTimestamp !== undefined || !installation.status?.gateway?.routes?.length) {
@@ -95,12 +95,15 @@ export class Calls {
       [requestRate.perUser, `${key} ${caller.name}`],
       [requestRate.perTenant, key],
     ];
-    for (const [text, counted] of limits) {
-      if (text === undefined) continue;
-      const waitMs = this.#rates.take(counted, readRate(text), this.#options.clock.monotonic());
+    const now = this.#options.clock.monotonic();
+    const rates = limits.flatMap(([text, counted]) => (text === undefined ? [] : [{ text, counted, rate: readRate(text) }]));
+    for (const { text, counted, rate } of rates) {
+      const waitMs = this.#rates.wait(counted, rate, now);
       if (waitMs > 0)
         throw new Refusal('REQUEST_RATE_EXCEEDED', `Cannot let more requests to "${spec.plugin}" in: it takes ${text}; wait`, waitMs);
     }
+    // Only what gets in is counted, by any of them.
+    for (const { counted, rate } of rates) this.#rates.take(counted, rate, now);
   }
 
   /** A Pod of the version that the request falls to, else of another that gets requests. */
@@ -139,10 +142,11 @@ export class Calls {
         counted.unsent();
       } else {
         // Who hangs up soon changed their mind; who does so late was kept waiting.
-        finish(undefined, !signal.aborted || clock.monotonic() - started > KEPT_WAITING_MS);
+        finish(undefined, !error.isCallersFault && (!signal.aborted || clock.monotonic() - started > KEPT_WAITING_MS));
       }
       if (signal.aborted) throw new Refusal('PLUGIN_FAILED', 'the caller is gone');
       if (error.isUnsent) return undefined;
+      if (error.isCallersFault) throw new Refusal('BODY_TIMEOUT', `Cannot pass this request on: ${error.message}; send it again`);
       const message = `Cannot get an answer of "${at.plugin}": ${error.message}`;
       throw new Refusal(error.isTimeout ? 'PLUGIN_TIMEOUT' : 'PLUGIN_FAILED', message);
     }

@@ -45,13 +45,17 @@ async function pod(serve: RequestListener): Promise<Endpoint> {
 }
 
 /** A gateway before Pods of the version 2, else of 1; its caller may `get` alone. */
-async function gatewayTo(second: Endpoint[], first: Endpoint[] = []) {
+async function gatewayTo(second: Endpoint[], first: Endpoint[] = [], requestRate = {}) {
   const clock = new FakeClock();
   const routes = [
     { version: '2', workload: 'w2', weight: 100 },
     { version: '1', workload: 'w1', weight: 1 },
   ];
-  const installation = { metadata: { namespace: 'school', name: 'hello' }, spec: { plugin: 'hello' }, status: { gateway: { routes } } };
+  const installation = {
+    metadata: { namespace: 'school', name: 'hello' },
+    spec: { plugin: 'hello' },
+    status: { gateway: { routes, requestRate } },
+  };
   const table = {
     find: () => installation,
     isSuspended: () => false,
@@ -171,4 +175,42 @@ test('a request that outlives its version leaves no numbers of it', async () => 
   expect(await (await answer).text()).toBe('late');
   await until(() => versions()['2'].inFlight === 0);
   expect(registry.expose()).not.toContain('school');
+});
+
+test('a body may take longer than an answer, and the answer is waited for from its end', async () => {
+  let seen = '';
+  const endpoint = await pod((request) => request.on('data', (data) => (seen += String(data))));
+  const { raw, clock, versions } = await gatewayTo([endpoint]);
+  const socket = raw('POST /school/hello/ HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n1');
+  const answer = text(socket);
+  for (const [i, piece] of ['2', '3', '4'].entries()) {
+    await until(() => seen.length === i + 1);
+    await clock.advance(50_000);
+    socket.write(piece);
+  }
+  await until(() => seen === '1234');
+  await clock.advance(59_000);
+  expect(versions()['2']).toMatchObject({ inFlight: 1 });
+  await clock.advance(2_000);
+  socket.end();
+  expect(await answer).toContain('504 Gateway Timeout');
+  expect(versions()['2']).toMatchObject({ inFlight: 0, requests: 1, errors: 1 });
+});
+
+test('a caller that does not go on with its body is no failure of the plugin', async () => {
+  let seen = '';
+  const endpoint = await pod((request) => request.on('data', (data) => (seen += String(data))));
+  const { raw, clock, versions } = await gatewayTo([endpoint]);
+  const answer = text(raw('POST /school/hello/ HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\n1'));
+  await until(() => seen === '1');
+  await clock.advance(61_000);
+  expect(await answer).toContain('408 Request Timeout');
+  expect(versions()['2']).toMatchObject({ requests: 1, errors: 0 });
+});
+
+test('what the limit of the tenant refuses is not counted against the user', async () => {
+  const serving = await pod((_, response) => response.end('ok'));
+  const { port } = await gatewayTo([serving], [], { perUser: '2/minute', perTenant: '1/minute' });
+  expect((await get(port)).status).toBe(200);
+  for (let i = 0; i < 3; i++) expect(await (await get(port)).text()).toContain('it takes 1/minute');
 });

@@ -13,6 +13,10 @@ export class RecentAnswers<T> {
     this.#believedMs = believedMs;
   }
 
+  has(key: string): boolean {
+    return (this.#answers.get(key)?.until ?? 0) > this.#clock.monotonic();
+  }
+
   get(key: string, ask: () => Promise<T>): Promise<T> {
     const now = this.#clock.monotonic();
     const known = this.#answers.get(key);

@@ -14,7 +14,7 @@ export interface Outgoing {
 export interface Timeouts {
   /** Until a connection is there. */
   connectMs: number;
-  /** From then until the head of the answer is. */
+  /** From the end of the body until the head of the answer is, and before that between two pieces of the body. */
   answerMs: number;
 }
 
@@ -26,12 +26,15 @@ export type Answer =
 export class UpstreamFailure extends Error {
   readonly isUnsent: boolean;
   readonly isTimeout: boolean;
+  /** The caller did not go on with its body. */
+  readonly isCallersFault: boolean;
 
-  constructor(cause: Error, given: { isUnsent: boolean; isTimeout: boolean }) {
+  constructor(cause: Error, given: { isUnsent: boolean; isTimeout: boolean; isCallersFault: boolean }) {
     super(cause.message, { cause });
     this.name = 'UpstreamFailure';
     this.isUnsent = given.isUnsent;
     this.isTimeout = given.isTimeout;
+    this.isCallersFault = given.isCallersFault;
   }
 }
 
@@ -73,29 +76,39 @@ export class Upstream {
       });
       let isSent = false;
       let isTimeout = false;
+      let isCallersFault = false;
+      const { body } = outgoing;
       const within = (ms: number) =>
         this.#clock.setTimer(ms, () => {
           isTimeout = true;
-          upstream.destroy(new Error(`no answer within ${ms} ms`));
+          // A Pod that takes nothing makes the caller wait; else it is the caller that has sent nothing.
+          isCallersFault = isSent && body !== undefined && !body.readableEnded && !upstream.writableNeedDrain;
+          upstream.destroy(new Error(isCallersFault ? `no more of the body within ${ms} ms` : `no answer within ${ms} ms`));
         });
       let timer = within(connectMs);
       whenConnected(upstream, () => {
+        isSent = true;
+        again();
+        if (!body) return void upstream.end();
+        body.on('data', again).once('end', again);
+        body.pipe(upstream);
+      });
+      const again = (): void => {
         timer.cancel();
         timer = within(answerMs);
-        isSent = true;
-        if (outgoing.body) outgoing.body.pipe(upstream);
-        else upstream.end();
-      });
+      };
       const settled = (answer: Answer): void => {
+        body?.off('data', again).off('end', again);
         timer.cancel();
         resolve(answer);
       };
       upstream.once('response', (response) => settled({ type: 'response', response }));
       upstream.once('upgrade', (response, socket, head) => settled({ type: 'upgrade', response, socket, head }));
       upstream.on('error', (error) => {
+        body?.off('data', again).off('end', again);
         timer.cancel();
         const isUnsent = !isSent || (isRepeatable && upstream.reusedSocket && !isTimeout);
-        reject(new UpstreamFailure(error, { isUnsent, isTimeout }));
+        reject(new UpstreamFailure(error, { isUnsent, isTimeout, isCallersFault }));
       });
     });
   }

@@ -20,6 +20,16 @@ test('a request over the limit is told when there is room, and there is room the
   expect(rates.take('a', RATE, 100 + wait)).toBe(0);
 });
 
+test('a look counts nothing, and what is given back is free again', () => {
+  const rates = new RequestRates();
+  for (let i = 0; i < 9; i++) expect(rates.wait('a', RATE, 0)).toBe(0);
+  for (let i = 0; i < 3; i++) expect(rates.take('a', RATE, 0)).toBe(0);
+  expect(rates.wait('a', RATE, 0)).toBeGreaterThan(0);
+  rates.giveBack('a');
+  expect(rates.take('a', RATE, 0)).toBe(0);
+  expect(rates.take('a', RATE, 0)).toBeGreaterThan(0);
+});
+
 test('keys are counted apart', () => {
   const rates = new RequestRates();
   for (let i = 0; i < 3; i++) rates.take('a', RATE, 0);

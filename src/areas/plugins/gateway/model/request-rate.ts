@@ -31,19 +31,29 @@ export class RequestRates {
   #sweepAt = SWEEP_AT;
 
   /** Counts a request. @returns 0, or after how many milliseconds there is room for it, when it is one too many and was not counted */
-  take(key: string, { limit, windowMs }: Rate, now: number): number {
+  take(key: string, rate: Rate, now: number): number {
+    const wait = this.wait(key, rate, now);
+    if (wait === 0) this.#window(key, rate.windowMs, now).count++;
+    return wait;
+  }
+
+  /** Counts nothing. @returns after how many milliseconds there is room for a request */
+  wait(key: string, { limit, windowMs }: Rate, now: number): number {
     const window = this.#window(key, windowMs, now);
     const elapsed = now - window.start;
     const weight = window.before * (1 - elapsed / windowMs);
-    if (weight + window.count + 1 <= limit) {
-      window.count++;
-      return 0;
-    }
+    if (weight + window.count + 1 <= limit) return 0;
     const room = limit - 1 - window.count;
     // What is left of the window before has to shrink to the room; without room, all of this window has to pass and shrink.
     const wait =
       room >= 0 ? windowMs * (1 - room / window.before) - elapsed : windowMs - elapsed + windowMs * (1 - (limit - 1) / window.count);
     return Math.max(1, Math.ceil(wait));
+  }
+
+  /** What was counted turned out not to count. */
+  giveBack(key: string): void {
+    const window = this.#windows.get(key);
+    if (window && window.count > 0) window.count--;
   }
 
   #window(key: string, windowMs: number, now: number): Window {

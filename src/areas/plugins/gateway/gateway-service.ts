@@ -6,6 +6,12 @@ export const GATEWAY_PORT = 8090;
 /** How plugins name it, on either engine. */
 export const GATEWAY_URL_IN_CLUSTER = `http://${GATEWAY_NAME}.${PLATFORM_NAMESPACE}.svc:${GATEWAY_PORT}`;
 
+/** The gateways that the chart runs, as network policies name them. */
+export const GATEWAY_PODS = {
+  namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': PLATFORM_NAMESPACE } },
+  podSelector: { matchLabels: { 'app.kubernetes.io/name': 'tenantry-plugin-gateway' } },
+};
+
 /** The Service of a gateway that is no Pod but a process at this address. */
 export function gatewayService(address: string): { service: KubeObject; slice: KubeObject } {
   const metadata = { name: GATEWAY_NAME, namespace: PLATFORM_NAMESPACE };

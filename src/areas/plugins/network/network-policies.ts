@@ -3,7 +3,7 @@ import type { PluginManifest } from '../../../api/adapstory.com/v1/plugin-manife
 import { TARGET_LABEL_PREFIX } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
-import { GATEWAY_PORT } from '../gateway/gateway-service.ts';
+import { GATEWAY_PODS, GATEWAY_PORT } from '../gateway/gateway-service.ts';
 import { labelsOf, type Target } from '../installation/model/target.ts';
 import { publicPart } from './private-ranges.ts';
 
@@ -32,14 +32,14 @@ export function networkPolicies(
   });
   const egress = versions.map(({ manifest }) => manifest.spec.egress ?? {});
   const declared = distinct(egress.flatMap(({ to = [] }) => to)).map((name) => ({
-    to: [platformPart(name)],
+    to: platformPart(name),
     ...(PORTS[name] === undefined ? {} : { ports: PORTS[name].map(tcp) }),
   }));
   const outside = distinct(
     egress.flatMap(({ cidrs = [] }) => cidrs).map((each) => ({ to: [{ ipBlock: publicPart(each.cidr) }], ports: each.ports.map(tcp) })),
   );
   const own = backends.map(({ cidr, port: at }) => ({ to: [{ ipBlock: { cidr } }], ports: [tcp(at)] }));
-  const from = [{ from: [platformPart('gateway')], ...(ports.length === 0 ? {} : { ports: ports.map(tcp) }) }];
+  const from = [{ from: platformPart('gateway'), ...(ports.length === 0 ? {} : { ports: ports.map(tcp) }) }];
   return [
     policy('default-deny', { policyTypes: ['Ingress', 'Egress'] }),
     policy('plugin-egress', { policyTypes: ['Egress'], egress: [DNS_EGRESS, ...declared, ...outside, ...own] }),
@@ -59,14 +59,13 @@ function tcp(port: number): Json {
   return { protocol: 'TCP', port };
 }
 
-/** A tenant's namespace is no part of the platform, whatever its labels say. */
-function platformPart(name: string): Json {
-  return {
-    namespaceSelector: {
-      matchLabels: { [`${TARGET_LABEL_PREFIX}${name}`]: 'true' },
-      matchExpressions: [{ key: TENANT_LABEL, operator: 'DoesNotExist' }],
-    },
+/** A tenant's namespace is no part of the platform, whatever its labels say. The gateway of the chart needs no label: it is known by name. */
+function platformPart(name: string): Json[] {
+  const namespaceSelector = {
+    matchLabels: { [`${TARGET_LABEL_PREFIX}${name}`]: 'true' },
+    matchExpressions: [{ key: TENANT_LABEL, operator: 'DoesNotExist' }],
   };
+  return [{ namespaceSelector }, ...(name === 'gateway' ? [GATEWAY_PODS] : [])];
 }
 
 /** Who reads or writes events needs every broker; who only says so finds them too. */

@@ -1,16 +1,51 @@
 import type { Json } from '../../../kube/object.ts';
 import { judgeColumn, judgeConstraint } from './judge-constraints.ts';
+import { addRelation, callsCode, lastName, signatureOf, statementsIn, touchesCode, type NewObjects } from './new-objects.ts';
 import type { MigrationRule } from './rules.ts';
-
-/** Tables and other objects that the same migrations made: no version before them knows them, so anything may be done to them. */
-export type NewObjects = Set<string>;
 
 /** Which rules a statement of PostgreSQL's own parse tree breaks. What is not known to keep the version before working is refused. */
 export function judgeStatement(statement: Json, made: NewObjects): MigrationRule[] {
   const [[type, node]] = Object.entries(statement as Record<string, Json>);
   const outside = namesOtherSchema(node) ? (['outside-schema'] as const) : [];
+  // What is inside a function is looked at by nobody; so it is not run.
+  const inner = type === 'CreateFunctionStmt' ? [] : statementsIn(node).flatMap((each) => judgeOne(each, made));
+  return [...outside, ...inner, ...judgeCode(type, node, made), ...judgeOne(statement, made)];
+}
+
+function judgeOne(statement: Json, made: NewObjects): MigrationRule[] {
+  const [[type, node]] = Object.entries(statement as Record<string, Json>);
   const judge = JUDGES[type];
-  return [...outside, ...(judge ? judge(node, made) : (['unknown-statement'] as const))];
+  return judge ? judge(node, made) : ['unknown-statement'];
+}
+
+/** Statements that only say what is run when rows are read or written. */
+const RUN_LATER: Record<string, (node: Json) => Json> = {
+  CreateStmt: ({ relation }) => relation,
+  ViewStmt: ({ view }) => view,
+  CreateTrigStmt: ({ relation }) => relation,
+  RuleStmt: ({ relation }) => relation,
+};
+
+/** Statements that read or write rows. */
+const ON_ROWS = new Set([
+  'SelectStmt',
+  'InsertStmt',
+  'UpdateStmt',
+  'DeleteStmt',
+  'TruncateStmt',
+  'CreateTableAsStmt',
+  'ViewStmt',
+  'RuleStmt',
+]);
+
+function judgeCode(type: string, node: Json, made: NewObjects): MigrationRule[] {
+  if (type === 'CreateFunctionStmt') return [];
+  const isTrigger = type === 'CreateTrigStmt' && made.code.has(lastName(node.funcname));
+  if (!isTrigger && !callsCode(node, made) && !(ON_ROWS.has(type) && touchesCode(node, made))) return [];
+  const relation = RUN_LATER[type]?.(node);
+  if (!relation) return ['unjudged-code'];
+  made.runningCode.add(relation.relname);
+  return [];
 }
 
 type Judge = (node: Json, made: NewObjects) => MigrationRule[];
@@ -29,22 +64,23 @@ const JUDGES: Record<string, Judge> = {
   CreateEnumStmt: allowed,
   CompositeTypeStmt: allowed,
   CreateDomainStmt: allowed,
-  DeleteStmt: ({ relation }, made) => (made.has(relation.relname) ? [] : ['delete-rows']),
-  TruncateStmt: ({ relations }, made) => (relations.every(({ RangeVar }: Json) => made.has(RangeVar.relname)) ? [] : ['delete-rows']),
+  DeleteStmt: ({ relation }, made) => (made.relations.has(relation.relname) ? [] : ['delete-rows']),
+  TruncateStmt: ({ relations }, made) =>
+    relations.every(({ RangeVar }: Json) => made.relations.has(RangeVar.relname)) ? [] : ['delete-rows'],
   CreateStmt: createTable,
-  CreateTableAsStmt: ({ into }, made) => (made.add(into.rel.relname), []),
+  CreateTableAsStmt: ({ into, if_not_exists }, made) => (addRelation(into.rel, if_not_exists, made), []),
   IndexStmt: createIndex,
   AlterTableStmt: ({ relation, cmds }, made) =>
-    made.has(relation.relname) ? [] : cmds.flatMap(({ AlterTableCmd }: Json) => judgeChange(AlterTableCmd, made)),
-  RenameStmt: ({ relation }, made) => (relation && made.has(relation.relname) ? [] : ['rename']),
+    made.relations.has(relation.relname) ? [] : cmds.flatMap(({ AlterTableCmd }: Json) => judgeChange(AlterTableCmd, made)),
+  RenameStmt: renameObject,
   AlterObjectSchemaStmt: always('set-schema'),
   DropStmt: dropObjects,
-  ViewStmt: ({ view, replace }, made) => createOrReplace(view.relname, replace, made),
-  CreateFunctionStmt: ({ funcname, replace }, made) => createOrReplace(`${funcname.at(-1).String.sval}()`, replace, made),
+  ViewStmt: createView,
+  CreateFunctionStmt: createFunction,
   AlterEnumStmt: ({ oldVal }) => (oldVal === undefined ? [] : ['rename']),
-  CreateTrigStmt: ({ relation }, made) => (made.has(relation.relname) ? [] : ['add-trigger']),
-  RuleStmt: ({ relation }, made) => (made.has(relation.relname) ? [] : ['add-trigger']),
-  CreatePolicyStmt: ({ table }, made) => (made.has(table.relname) ? [] : ['row-security']),
+  CreateTrigStmt: ({ relation }, made) => (made.relations.has(relation.relname) ? [] : ['add-trigger']),
+  RuleStmt: ({ relation }, made) => (made.relations.has(relation.relname) ? [] : ['add-trigger']),
+  CreatePolicyStmt: ({ table }, made) => (made.relations.has(table.relname) ? [] : ['row-security']),
   AlterPolicyStmt: always('row-security'),
   TransactionStmt: always('transaction-control'),
   VariableSetStmt: always('session-setting'),
@@ -60,13 +96,14 @@ const JUDGES: Record<string, Judge> = {
   CallStmt: always('unjudged-code'),
 };
 
-function createTable({ relation, tableElts = [] }: Json, made: NewObjects): MigrationRule[] {
-  made.add(relation.relname);
+function createTable({ relation, tableElts = [], if_not_exists }: Json, made: NewObjects): MigrationRule[] {
+  addRelation(relation, if_not_exists, made);
   const constraints = (tableElts as Json[]).flatMap(({ ColumnDef, Constraint }) =>
     ColumnDef ? (ColumnDef.constraints ?? []) : [{ Constraint }],
   );
+  const isOwnOrNew = (name: string): boolean => name === relation.relname || made.relations.has(name);
   const refersToOld = constraints.some(
-    ({ Constraint }: Json) => Constraint?.contype === 'CONSTR_FOREIGN' && !made.has(Constraint.pktable.relname),
+    ({ Constraint }: Json) => Constraint?.contype === 'CONSTR_FOREIGN' && !isOwnOrNew(Constraint.pktable.relname),
   );
   return refersToOld ? ['add-foreign-key'] : [];
 }
@@ -74,26 +111,57 @@ function createTable({ relation, tableElts = [] }: Json, made: NewObjects): Migr
 function createIndex({ relation, unique, concurrent }: Json, made: NewObjects): MigrationRule[] {
   const rules: MigrationRule[] = [];
   if (concurrent) rules.push('concurrently');
-  if (unique && !made.has(relation.relname)) rules.push('add-unique');
+  if (unique && !made.relations.has(relation.relname)) rules.push('add-unique');
   return rules;
 }
 
-function createOrReplace(name: string, replace: boolean | undefined, made: NewObjects): MigrationRule[] {
-  if (replace && !made.has(name)) return ['replace-object'];
-  made.add(name);
+function createView({ view, replace }: Json, made: NewObjects): MigrationRule[] {
+  if (replace && !made.relations.has(view.relname)) return ['replace-object'];
+  addRelation(view, false, made);
   return [];
 }
 
-function dropObjects({ objects, concurrent }: Json, made: NewObjects): MigrationRule[] {
-  const names = (objects as Json[]).map(nameOfDropped);
-  const rules: MigrationRule[] = names.every((name) => name !== undefined && made.has(name)) ? [] : ['drop-object'];
+function createFunction({ funcname, parameters, replace }: Json, made: NewObjects): MigrationRule[] {
+  const signature = signatureOf(funcname, parameters)!;
+  made.code.add(lastName(funcname));
+  if (replace && !made.functions.has(signature)) return ['replace-object'];
+  made.functions.add(signature);
+  return [];
+}
+
+function renameObject({ relation, renameType, newname }: Json, made: NewObjects): MigrationRule[] {
+  if (!relation || !made.relations.has(relation.relname)) return ['rename'];
+  if (renameType !== 'OBJECT_TABLE' && renameType !== 'OBJECT_VIEW') return [];
+  made.relations.delete(relation.relname);
+  made.relations.add(newname);
+  if (made.runningCode.delete(relation.relname)) made.runningCode.add(newname);
+  return [];
+}
+
+function dropObjects({ objects, removeType, concurrent }: Json, made: NewObjects): MigrationRule[] {
+  const isNew = (objects as Json[]).map((each) => dropNew(each, removeType, made));
+  const rules: MigrationRule[] = isNew.every(Boolean) ? [] : ['drop-object'];
   return concurrent ? [...rules, 'concurrently'] : rules;
 }
 
-function nameOfDropped({ List, ObjectWithArgs }: Json): string | undefined {
-  const last = List?.items.at(-1)?.String?.sval as string | undefined;
-  const call = ObjectWithArgs?.objname.at(-1)?.String?.sval as string | undefined;
-  return last ?? (call === undefined ? undefined : `${call}()`);
+/** @returns whether it was made by the same migrations; its name may be that of something else from now on */
+function dropNew({ List, ObjectWithArgs }: Json, removeType: string, made: NewObjects): boolean {
+  const names = (List?.items ?? []) as Json[];
+  switch (removeType) {
+    case 'OBJECT_TABLE':
+    case 'OBJECT_VIEW':
+    case 'OBJECT_MATVIEW':
+      return made.relations.delete(lastName(names));
+    case 'OBJECT_TRIGGER':
+    case 'OBJECT_RULE':
+    case 'OBJECT_POLICY':
+      // The table, and then what it has.
+      return made.relations.has(names.at(-2)!.String.sval);
+    case 'OBJECT_FUNCTION':
+      return made.functions.delete(signatureOf(ObjectWithArgs.objname, ObjectWithArgs.objfuncargs, ObjectWithArgs.args_unspecified) ?? '');
+    default:
+      return false;
+  }
 }
 
 const HARMLESS_CHANGES = new Set([
@@ -125,7 +193,7 @@ const CHANGES: Record<string, MigrationRule> = {
 
 function judgeChange({ subtype, def }: Json, made: NewObjects): MigrationRule[] {
   if (HARMLESS_CHANGES.has(subtype)) return [];
-  if (subtype === 'AT_AddColumn') return judgeColumn(def.ColumnDef, made);
+  if (subtype === 'AT_AddColumn') return judgeColumn(def.ColumnDef, made.relations);
   if (subtype === 'AT_AddConstraint') return judgeConstraint(def.Constraint);
   if (subtype === 'AT_ColumnDefault') return def === undefined ? ['drop-default'] : [];
   return [CHANGES[subtype] ?? 'unknown-statement'];

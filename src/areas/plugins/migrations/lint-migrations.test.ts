@@ -28,6 +28,17 @@ describe('migrations that keep the version before working', () => {
       "CREATE VIEW v AS SELECT 1; CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE TYPE e AS ENUM ('a')",
     ],
     ['nothing', '-- only a remark\n'],
+    ['a table that may be there', 'CREATE TABLE IF NOT EXISTS t (id int PRIMARY KEY, parent int REFERENCES t)'],
+    ['queries inside of queries', 'WITH a AS (INSERT INTO t SELECT 1 RETURNING 1) SELECT lower(x) FROM a'],
+    [
+      'a function that was just made, made anew and dropped',
+      "CREATE FUNCTION f(a int) RETURNS int LANGUAGE sql AS '1'; CREATE OR REPLACE FUNCTION f(b int) RETURNS int LANGUAGE sql AS '2'; DROP FUNCTION f(int)",
+    ],
+    [
+      'a trigger of a table that was just made',
+      "CREATE TABLE n (id int); CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'x'; CREATE TRIGGER x BEFORE INSERT ON n EXECUTE FUNCTION f(); CREATE UNIQUE INDEX i ON n (id); CREATE TABLE m (n int REFERENCES n); INSERT INTO m VALUES (1); DROP TRIGGER x ON n",
+    ],
+    ['a renamed table that was just made', 'CREATE TABLE n (id int); ALTER TABLE n RENAME TO m; DROP TABLE m'],
   ])('%s', async (_, sql) => {
     expect(await rulesOf(file(sql))).toEqual([]);
   });
@@ -67,6 +78,26 @@ describe('migrations that break the version before', () => {
     ['another function of the same name', "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'", 'replace-object'],
     ['TRUNCATE', 'TRUNCATE t', 'delete-rows'],
     ['DELETE', 'DELETE FROM t', 'delete-rows'],
+    ['DELETE within WITH', 'WITH d AS (DELETE FROM t RETURNING 1) SELECT 1', 'delete-rows'],
+    ['DELETE within WITH of a new table', 'CREATE TABLE n AS WITH d AS (DELETE FROM t RETURNING 1) SELECT 1', 'delete-rows'],
+    ['MERGE within WITH', 'WITH d AS (MERGE INTO t USING u ON true WHEN MATCHED THEN DELETE RETURNING 1) SELECT 1', 'unknown-statement'],
+    ['dropping a table that may have been there', 'CREATE TABLE IF NOT EXISTS t (id int); DROP TABLE t', 'drop-object'],
+    ['a changed table that may have been there', 'CREATE TABLE IF NOT EXISTS t (id int); ALTER TABLE t DROP COLUMN a', 'drop-column'],
+    ['dropping one that was made only when it was not there', 'CREATE TABLE IF NOT EXISTS t AS SELECT 1; DROP TABLE t', 'drop-object'],
+    ['dropping what a temporary table hid', 'CREATE TEMP TABLE t (id int); DROP TABLE t', 'drop-object'],
+    ['dropping what had the name before', 'CREATE TABLE n (id int); DROP TABLE n; DROP TABLE n', 'drop-object'],
+    ['dropping what has the name of a table', 'CREATE TABLE x (id int); DROP TRIGGER x ON t', 'drop-object'],
+    [
+      'dropping another function of the name',
+      "CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS '1'; DROP FUNCTION f(text)",
+      'drop-object',
+    ],
+    ['dropping whichever function has the name', "CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS '1'; DROP FUNCTION f", 'drop-object'],
+    [
+      'replacing another function of the name',
+      "CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS '1'; CREATE OR REPLACE FUNCTION f(text) RETURNS int LANGUAGE sql AS '1'",
+      'replace-object',
+    ],
     ['what is not known', 'ALTER TABLE t CLUSTER ON i, SET WITHOUT OIDS', 'unknown-statement'],
     ['a statement that is not known', 'VACUUM t', 'unknown-statement'],
   ])('%s', async (_, sql, rule) => {
@@ -92,6 +123,21 @@ describe('migrations that are nobody’s but the platform’s', () => {
     ['another schema in a query', 'INSERT INTO t SELECT * FROM other.t', 'outside-schema'],
     ['an extension', 'CREATE EXTENSION dblink', 'extension'],
     ['a block of code', 'DO $$ BEGIN EXECUTE 1; END $$', 'unjudged-code'],
+    ...[
+      ['in a query', 'SELECT f()'],
+      ['anywhere in a query', 'SELECT 1 WHERE EXISTS (SELECT 1 FROM f() AS x)'],
+      ['in a backfill', 'UPDATE t SET a = f()'],
+      ['in the default of a column', 'ALTER TABLE t ADD COLUMN c int DEFAULT f()'],
+      ['in an index', 'CREATE INDEX i ON t (f())'],
+      ['in a domain', 'CREATE DOMAIN d AS int CHECK (f() > 0)'],
+      ['by a default of a new table', 'CREATE TABLE n (id int DEFAULT f()); INSERT INTO n DEFAULT VALUES'],
+      ['by a view', 'CREATE VIEW v AS SELECT f(); CREATE VIEW w AS SELECT * FROM v; SELECT * FROM w'],
+      ['by a trigger', 'CREATE TABLE n (id int); CREATE TRIGGER x BEFORE INSERT ON n EXECUTE FUNCTION f(); INSERT INTO n VALUES (1)'],
+    ].map(([how, sql]): [string, string, MigrationRule] => [
+      `code of its own, ${how}`,
+      `CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'DROP TABLE t'; END $$; ${sql}`,
+      'unjudged-code',
+    ]),
     ['an index beside the transaction', 'CREATE INDEX CONCURRENTLY i ON t (a)', 'concurrently'],
     ['what is no SQL', 'CREATE TABEL t', 'syntax-error'],
   ])('%s, not even as the contract half', async (_, sql, rule) => {

@@ -1,6 +1,7 @@
 import { hasSqlDetails, parse } from 'libpg-query';
 import type { Json } from '../../../kube/object.ts';
-import { judgeStatement, type NewObjects } from './judge-statement.ts';
+import { judgeStatement } from './judge-statement.ts';
+import { noObjects } from './new-objects.ts';
 import { isAlways, MIGRATION_RULES, type MigrationRule } from './rules.ts';
 
 export interface MigrationFile {
@@ -22,7 +23,7 @@ export interface MigrationProblem {
  * PostgreSQL's own parser; judged in the order in which they are applied.
  */
 export async function lintMigrations(files: readonly MigrationFile[]): Promise<MigrationProblem[]> {
-  const made: NewObjects = new Set();
+  const made = noObjects();
   const problems: MigrationProblem[] = [];
   for (const { name, sql, isContract } of files) {
     const statements = await parsed(sql);

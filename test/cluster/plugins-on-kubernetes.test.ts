@@ -1,11 +1,14 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { GATEWAY_REPORT_LABEL } from '../../src/api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { PublisherKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/publisher.ts';
-import { Deployment, Namespace, NetworkPolicy, Pod, Secret } from '../../src/client/kinds.ts';
+import { ConfigMap, Deployment, EndpointSlice, Namespace, NetworkPolicy, Pod, Secret } from '../../src/client/kinds.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { PluginWorld } from '../integration/plugins/plugin-world.ts';
 import { connectTarget } from '../support/api-target.ts';
@@ -19,6 +22,7 @@ const CONTROLLERS = ['deployment', 'replicaset', 'namespace', 'garbage-collector
 
 describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_000 }, () => {
   let world: PluginWorld;
+  let processes: ProductProcesses;
   let stopKubelet: (() => Promise<void>) | undefined;
   let authentication: string;
   let documents: string;
@@ -29,7 +33,7 @@ describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_00
     authentication = join(folder, 'authentication.yaml');
     writeFileSync(authentication, JSON.stringify({ ...AUTHENTICATION, jwt: [] }));
     const plane = await startControlPlane({ flags: [`--authentication-config=${authentication}`] });
-    const processes = new ProductProcesses(plane);
+    processes = new ProductProcesses(plane);
     const ends: (() => Promise<unknown>)[] = [() => plane.stop()];
     const { url, kubeconfig, ca, adminToken: token } = plane;
     certificateAuthority = ca;
@@ -103,6 +107,31 @@ describe('plugins beside a real kube-apiserver, as processes', { timeout: 120_00
     await expect(world.client.resource(Pod, 'plugin-school-hello').create(pod)).rejects.toThrow(
       'admission webhook "pods.plugins.tenantry.dev" denied the request',
     );
+  });
+
+  it('`tenantry gateway` leads to its Pods, with its own rights alone', async () => {
+    const address = Object.values(networkInterfaces())
+      .flatMap((each) => each ?? [])
+      .find(({ family, internal }) => family === 'IPv4' && !internal)!.address;
+    const server = createServer((request, response) => response.end(`${request.url} for ${String(request.headers['x-user-id'])}`));
+    await new Promise<void>((resolve) => server.listen(0, address, resolve));
+    const labels = { 'plugins.tenantry.dev/managed': 'workload', 'kubernetes.io/service-name': 'plugin-1-0-0' };
+    await world.client.resource<KubeObject>(EndpointSlice, 'plugin-school-hello').create({
+      metadata: { name: 'by-hand', labels },
+      addressType: 'IPv4',
+      endpoints: [{ addresses: [address], conditions: { ready: true } }],
+      ports: [{ name: 'http', port: (server.address() as AddressInfo).port, protocol: 'TCP' }],
+    });
+    const gateway = processes.start('gateway', '--listen', '127.0.0.1:0');
+    const url = `http://127.0.0.1:${await processes.port(gateway)}/school/hello/x`;
+    const ask = (token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await ask(await world.token('plugin-school-hello'));
+    expect([answer.status, await answer.text()]).toEqual([200, '/x for plugin:acme.hello']);
+    expect((await ask('made-up')).status).toBe(401);
+    const reports = await world.client.resource<KubeObject>(ConfigMap, 'tenantry-gateways').list({ labelSelector: GATEWAY_REPORT_LABEL });
+    expect(reports.items.map(({ data }) => data)).toEqual([{ 'report.json': '{}' }]);
+    server.closeAllConnections();
+    server.close();
   });
 
   it('the token of a plugin is taken by kube-apiserver, as the guide configures it', async () => {

@@ -114,6 +114,19 @@ describe('data of plugins', { timeout: 120_000 }, () => {
     await uninstall('school', 'hello');
   });
 
+  it('wait for a server that is not there, and say so', async () => {
+    const settings = world.client.resource<KubeObject>(Secret, 'tenantry-system');
+    const withDsn = (dsn: string) => settings.patch('plugin-platform', { type: 'merge', patch: { stringData: { 'postgres-dsn': dsn } } });
+    await withDsn('nonsense');
+    await world.install('school', 'hello', { version: '1.0.0', data: 'Delete' });
+    const { status } = await world.until('school', 'hello', (each) => each.status?.reason === 'DatabaseUnavailable');
+    expect(status!.message).toContain('postgres-dsn of the Secret tenantry-system/plugin-platform is no address');
+    expect(status!.conditions).toContainEqual(expect.objectContaining({ type: 'NetworkIsolated', status: 'True' }));
+    await withDsn(server.dsn);
+    await world.phase('school', 'hello', 'ACTIVE');
+    await uninstall('school', 'hello');
+  });
+
   it('that are secrets have an owner, too', async () => {
     const stored = world.client.resource<KubeObject>(Secret, 'tenantry-system');
     const metadata = {

@@ -15,6 +15,11 @@ export interface OpenDatabase {
   host: string;
 }
 
+export interface DatabaseAddress {
+  cidr: string;
+  port: number;
+}
+
 /** A server of the platform's own, started when it is first asked for. */
 export interface EmbeddedDatabase {
   open(): Promise<OpenDatabase>;
@@ -40,7 +45,7 @@ const HOW = `put postgresql://user:password@host:port/postgres into ${SETTING}`;
 export class PlatformDatabase {
   readonly settings: Informer;
   readonly #embedded: EmbeddedDatabase | undefined;
-  #known: { id: string; databases: PluginDatabases; log: ServerLog } | undefined;
+  #known: { id: string; databases: PluginDatabases; log: ServerLog; addresses?: readonly DatabaseAddress[] } | undefined;
 
   constructor(settings: Informer, embedded?: EmbeddedDatabase) {
     this.settings = settings;
@@ -60,11 +65,14 @@ export class PlatformDatabase {
   }
 
   /** Where it answers, as network policies name it. @throws DatabaseUnavailable */
-  async addresses(): Promise<readonly { cidr: string; port: number }[]> {
+  async addresses(): Promise<readonly DatabaseAddress[]> {
     const databases = await this.open();
+    const known = this.#known!;
     try {
-      return await databases.addresses();
+      return (known.addresses = await databases.addresses());
     } catch (error) {
+      // Nobody is cut off because names cannot be looked up for a moment.
+      if (known.addresses) return known.addresses;
       throw new DatabaseUnavailable(`the address of its server is not known: ${errorText(error)}`, { cause: error });
     }
   }

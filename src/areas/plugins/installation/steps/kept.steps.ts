@@ -4,6 +4,7 @@ import { LimitRange, NetworkPolicy, ResourceQuota } from '../../../../client/kin
 import { done, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import { randomSuffix } from '../../../../lib/ids.ts';
+import { DatabaseUnavailable } from '../../database/platform-database.ts';
 import type { PluginTokens } from '../../identity/plugin-tokens.ts';
 import { networkPolicies, reachesBroker, type BackendAddress } from '../../network/network-policies.ts';
 import { limitRange, resourceQuota } from '../../workload/limits.ts';
@@ -56,13 +57,23 @@ export function networkIsolated({ target, versions, keep, ...ports }: NetworkPor
     async run(installation) {
       const wanted = target(installation);
       const all = versions(installation, wanted);
-      const database = all.some(({ manifest }) => manifest.spec.database) ? await ports.databaseAddresses() : [];
+      const database = all.some(({ manifest }) => manifest.spec.database) ? await addressesOf(ports) : [];
       const broker = all.some(({ manifest }) => reachesBroker(manifest)) ? await ports.brokerAddresses() : [];
       const gateway = all.some(({ manifest }) => manifest.spec.egress?.to?.includes('gateway')) ? ports.gatewayAddresses() : [];
       await keep(NetworkPolicy, wanted.namespace, 'network', networkPolicies(wanted, [...database, ...broker, ...gateway], all));
       return done();
     },
   };
+}
+
+/** Without a server there is nothing to be reached; the step of the database says why. */
+async function addressesOf({ databaseAddresses }: Pick<NetworkPorts, 'databaseAddresses'>): Promise<readonly BackendAddress[]> {
+  try {
+    return await databaseAddresses();
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) return [];
+    throw error;
+  }
 }
 
 export function identityIssued(

@@ -115,7 +115,9 @@ describe('the real credentials of a plugin, against everything of others', { tim
     const { user: foreign, database } = await accessOf('plugin-rival-hello');
     await expect(query('SELECT 1', { database })).rejects.toThrow('permission denied for database');
     await expect(query('SELECT 1', { database: 'postgres' })).rejects.toThrow('permission denied for database');
-    await expect(query('SELECT * FROM "plugin_other".notes')).rejects.toThrow('permission denied for schema');
+    // However long it is.
+    const remark = `/* ${'x'.repeat(140_000)} */`;
+    await expect(query(`${remark} SELECT * FROM "plugin_other".notes`)).rejects.toThrow('permission denied for schema');
     await expect(query(`SET ROLE "${other}"`)).rejects.toThrow('permission denied to set role');
     await expect(query('SELECT 1', { user: other })).rejects.toThrow('password authentication failed');
     await expect(query('SELECT 1', { user: foreign, database })).rejects.toThrow('password authentication failed');

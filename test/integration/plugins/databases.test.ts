@@ -88,6 +88,7 @@ describe('the databases of plugins, on PostgreSQL', { timeout: 60_000 }, () => {
     ['large objects', 'SELECT lo_create(0)', /permission denied/],
     ['the owner', 'SET ROLE "plugin_hello_school_owner"', /permission denied to set role/],
     ['more connections', 'ALTER ROLE "plugin_hello_school" CONNECTION LIMIT 50', /permission denied/],
+    ['statements in the log, to make its lines too long', "SET log_min_error_statement = 'error'", /permission denied to set parameter/],
     ['more temporary files', "SET temp_file_limit = '50GB'", /permission denied to set parameter/],
     ['the notes of what was applied', 'DELETE FROM _tenantry_migrations', /permission denied/],
     ['files of the server', "SELECT pg_read_file('/etc/hosts')", /permission denied/],

@@ -32,10 +32,17 @@ const INSUFFICIENT_PRIVILEGE = '42501';
  */
 export async function closeCatalogues(admin: Connection): Promise<void> {
   await admin.query('REVOKE ALL ON SCHEMA public FROM PUBLIC');
-  try {
+  await ifPermitted(async () => {
     await closeFunctions(admin);
     await closeViews(admin);
     await closeSource(admin);
+  });
+}
+
+/** What only superusers can do is left undone by other administrators. */
+export async function ifPermitted(work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
   } catch (error) {
     if ((error as { code?: string }).code !== INSUFFICIENT_PRIVILEGE) throw error;
   }

@@ -1,5 +1,5 @@
 import { literal, otherLogin, quoted, type DatabaseNames } from './database-names.ts';
-import { closeCatalogues } from './close-catalogues.ts';
+import { closeCatalogues, ifPermitted } from './close-catalogues.ts';
 
 /** Statements on one connection. */
 export interface Connection {
@@ -61,15 +61,22 @@ export async function provisionDatabase(admin: Connection, provision: DatabaseNa
     ['search_path', quoted(schema)],
     ['statement_timeout', literal('30s')],
     ['idle_in_transaction_session_timeout', literal('60s')],
-    ['temp_file_limit', literal('1GB')],
   ];
   const settings: [string, string, string][] = [
     [migrator, 'role', literal(owner)],
     [migrator, 'search_path', quoted(schema)],
     ...[runtime, second].flatMap((role) => ofLogins.map(([name, value]): [string, string, string] => [role, name, value])),
   ];
-  await admin.query(
-    settings.map(([role, name, value]) => `ALTER ROLE ${quoted(role)} IN DATABASE ${quoted(database)} SET ${name} = ${value}`).join(';\n'),
+  const change = ([role, name, value]: [string, string, string]) =>
+    `ALTER ROLE ${quoted(role)} IN DATABASE ${quoted(database)} SET ${name} = ${value}`;
+  await admin.query(settings.map(change).join(';\n'));
+  const ofSuperusers: [string, string][] = [
+    ['temp_file_limit', literal('1GB')],
+    // Without the statement, which may be of any length: a line of the log that is too long would not be read by the audit.
+    ['log_min_error_statement', literal('panic')],
+  ];
+  await ifPermitted(() =>
+    admin.query([runtime, second].flatMap((role) => ofSuperusers.map(([name, value]) => change([role, name, value]))).join(';\n')),
   );
 }
 

@@ -128,8 +128,19 @@ test('a request that offers h2c is served without, its body and the connectionâ€
   socket.on('data', (data) => (answers += String(data)));
   await until(() => answers.includes('>'));
   expect(answers).toContain(`POST /a undefined <${body}>`);
-  socket.write(`GET /school/hello/b HTTP/1.1\r\n${OFFER}\r\n`);
-  await until(() => answers.includes('GET /b undefined <>'));
+  for (let i = 0; i < 20; i++) {
+    socket.write(`GET /school/hello/${i} HTTP/1.1\r\n${OFFER}\r\n`);
+    await until(() => answers.includes(`GET /${i} undefined <>`));
+  }
+});
+
+test.each(['h2c', 'websocket'])('an offer of %s before the request before it is answered ends the connection', async (protocol) => {
+  let isAsked = false;
+  const { raw } = await gatewayTo([await pod(() => (isAsked = true))]);
+  const socket = raw('GET /school/hello/ HTTP/1.1\r\nHost: x\r\n\r\n');
+  await until(() => isAsked);
+  socket.write(`GET /school/hello/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
+  expect(await text(socket).catch(() => '')).toBe('');
 });
 
 const get = (port: number, signal?: AbortSignal) => fetch(`http://127.0.0.1:${port}/school/hello/`, { signal });

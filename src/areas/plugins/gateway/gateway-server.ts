@@ -30,6 +30,8 @@ export class GatewayServer {
   readonly #servers: Server[] = [];
   /** Connections that have switched to another protocol: no server of Node counts them. */
   readonly #switched = new Set<Duplex>();
+  /** Connections with requests that are not answered yet, and how many. */
+  readonly #answering = new Map<Duplex, number>();
 
   constructor(options: GatewayServerOptions) {
     this.#options = options;
@@ -40,7 +42,9 @@ export class GatewayServer {
     const server = createServer(SERVER_OPTIONS);
     server.on('request', (request, response) => void this.#serve(request, response));
     server.on('upgrade', (request, socket, head) => {
-      if (isWebSocketRequest(request)) void this.#switch(request, socket, head);
+      // Its answer would get among those before it, which are not through yet.
+      if (this.#answering.has(socket)) socket.destroy();
+      else if (isWebSocketRequest(request)) void this.#switch(request, socket, head);
       else serveWithoutUpgrade(server, request, socket, head);
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
@@ -76,6 +80,7 @@ export class GatewayServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
+    this.#countAnswer(request.socket, response);
     try {
       const admitted = await this.#options.calls.admit(request);
       const answered = await this.#options.calls.send(request, admitted, gone.signal);
@@ -90,6 +95,15 @@ export class GatewayServer {
           .end(request.method === 'HEAD' ? '' : body);
       });
     }
+  }
+
+  #countAnswer(socket: Duplex, response: ServerResponse): void {
+    this.#answering.set(socket, (this.#answering.get(socket) ?? 0) + 1);
+    response.once('close', () => {
+      const left = this.#answering.get(socket)! - 1;
+      if (left === 0) this.#answering.delete(socket);
+      else this.#answering.set(socket, left);
+    });
   }
 
   async #switch(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

@@ -13,6 +13,7 @@ import { eventsUpkeepController } from './kafka/events-upkeep.controller.ts';
 import { lagAlertController } from './kafka/lag/lag-alert.controller.ts';
 import { tenantEventsController } from './kafka/tenant-events.controller.ts';
 import { installationParts } from './installation/installation-parts.ts';
+import { orphansController } from './installation/orphans.controller.ts';
 import { installationController } from './installation/installation.controller.ts';
 import { logReadersController } from './owners/log-readers.controller.ts';
 import { followController } from './policy/follow.controller.ts';
@@ -46,6 +47,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     publisherController(environment),
     versionController(environment),
     installations,
+    orphansController(environment, parts),
     upkeep,
     lagAlertController(environment),
     tenantEventsController(environment, {

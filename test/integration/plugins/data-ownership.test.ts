@@ -127,6 +127,34 @@ describe('data of plugins', { timeout: 120_000 }, () => {
     await uninstall('school', 'hello');
   });
 
+  it('of which nobody knows any more are not served: what runs without an installation is removed', async () => {
+    const metadata = (plugin: string, installation: string) => ({
+      name: `plugin-school-${plugin}`,
+      labels: {
+        'tenantry.dev/role': 'plugin',
+        'plugins.tenantry.dev/plugin': plugin,
+        'plugins.tenantry.dev/publisher': 'acme',
+      },
+      annotations: { 'plugins.tenantry.dev/installation': `school/${installation}` },
+    });
+    await world.client.resource(Namespace).create({ metadata: metadata('ghost', 'ghost') });
+    await world.tenants.eventually(async () => (await world.find('plugin-school-ghost')) === undefined);
+    // By the way that leads to it.
+    await world.install('school', 'hello', { version: '1.0.0' });
+    await world.phase('school', 'hello', 'ACTIVE');
+    const installations = world.client.resource(PluginInstallationKind, 'school');
+    await Promise.all([
+      installations.delete('hello'),
+      installations.patch('hello', { type: 'merge', patch: { metadata: { finalizers: null } } }).catch(() => {}),
+    ]);
+    await world.tenants.eventually(async () => (await world.find('plugin-school-hello')) === undefined);
+    expect(await left('school')).toContain('tenant_school');
+    await world.tenants.eventually(async () => (await world.tenants.find(() => world.get('school', 'hello'))) === undefined);
+    await world.install('school', 'hello', { version: '1.0.0', data: 'Delete' });
+    await world.phase('school', 'hello', 'ACTIVE');
+    await uninstall('school', 'hello');
+  });
+
   it('that are secrets have an owner, too', async () => {
     const stored = world.client.resource<KubeObject>(Secret, 'tenantry-system');
     const metadata = {

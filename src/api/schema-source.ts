@@ -79,7 +79,7 @@ export function rules(...validations: ValidationRule[]): Pick<Schema, 'x-kuberne
   return { 'x-kubernetes-validations': validations };
 }
 
-export function conditions(): SchemaSource<Condition[]> {
+export function conditions({ maxItems = 16 } = {}): SchemaSource<Condition[]> {
   const condition = object(
     {
       lastTransitionTime: time(),
@@ -94,7 +94,7 @@ export function conditions(): SchemaSource<Condition[]> {
     { observedGeneration: integer({ format: 'int64', minimum: 0 }) },
   );
   return list(condition as SchemaSource<Condition>, {
-    maxItems: 16,
+    maxItems,
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['type'],
   });

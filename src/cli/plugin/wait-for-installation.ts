@@ -1,4 +1,6 @@
 import { PluginInstallationKind, type PluginInstallation } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { InstallationCondition } from '../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
+import { findCondition } from '../../kube/conditions.ts';
 import type { Session } from '../terminal/session.ts';
 import { waitForObject } from '../terminal/wait-for-object.ts';
 
@@ -19,7 +21,11 @@ export function waitForInstallation(
 /** The controller has seen what was asked for, and is at rest. */
 export function isSettled({ metadata, status }: PluginInstallation): boolean {
   if (status?.observedGeneration !== metadata.generation) return false;
-  return status?.phase === 'FAILED' || status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+  return (
+    status?.phase === 'FAILED' ||
+    refusalOf(status) !== undefined ||
+    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true
+  );
 }
 
 /** Says how it ended. @returns the exit code */
@@ -33,8 +39,18 @@ export function tellResult(session: Session, name: string, installation: PluginI
     session.err(`plugin ${name} is FAILED: ${reason}: ${message}\n`);
     return 1;
   }
+  const refusal = refusalOf(installation.status);
+  if (refusal) {
+    session.err(`plugin ${name} ${version} is ${phase}: ${refusal.reason}: ${refusal.message}\n`);
+    return 1;
+  }
   session.out(`plugin ${name} ${version} is ${phase}\n`);
   return 0;
+}
+
+/** Of the rollback that was asked for. */
+function refusalOf(status: PluginInstallation['status']): { reason: string; message: string } | undefined {
+  return findCondition(status?.conditions, InstallationCondition.RollbackAccepted);
 }
 
 function waitsFor({ metadata, status }: PluginInstallation): string {

@@ -24,6 +24,8 @@ export interface StepReconcilerOptions<T extends KubeObject> {
   finalizer?: string;
   /** Sums up in the draft's status what became of the steps, once per round; `outcome` is where the list ended. */
   summarise?(draft: T, outcome: Outcome): void;
+  /** Once the status is written: a write that was refused will be made again. */
+  written?(draft: T): void;
 }
 
 /**
@@ -54,7 +56,10 @@ export function stepReconciler<T extends KubeObject>(
       return undefined;
     }
     options.summarise?.(draft, run.outcome);
-    return finish(run, () => writeStatus(resource, object, draft, options.fieldManager));
+    return finish(run, async () => {
+      await writeStatus(resource, object, draft, options.fieldManager);
+      options.written?.(draft);
+    });
   };
 }
 

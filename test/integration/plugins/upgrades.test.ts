@@ -132,13 +132,9 @@ describe('an upgrade', { timeout: 90_000 }, () => {
     expect(requests.failures).toEqual([]);
     expect(new Set(requests.answers.map(({ version }) => version))).toEqual(new Set(['1.0.0', '1.1.0']));
     // Going from ACTIVE to UPGRADING twice is one Event with a count.
-    expect(await world.transitions('school', plugin)).toEqual([
-      'NEW -> INSTALLING',
-      'INSTALLING -> ACTIVE',
-      'ACTIVE -> UPGRADING',
-      'UPGRADING -> ACTIVE',
-      'UPGRADING -> ROLLED_BACK',
-    ]);
+    await expect
+      .poll(() => world.transitions('school', plugin), { timeout: 10_000 })
+      .toEqual(['NEW -> INSTALLING', 'INSTALLING -> ACTIVE', 'ACTIVE -> UPGRADING', 'UPGRADING -> ACTIVE', 'UPGRADING -> ROLLED_BACK']);
   });
 
   it('by canary gives the new version its share, until somebody goes back in the middle of it', async () => {

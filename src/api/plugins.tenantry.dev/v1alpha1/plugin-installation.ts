@@ -16,6 +16,8 @@ const gateway = object(
   {
     revision: integer({ format: 'int64' }),
     routes: list(object({ version: text(), workload: text(), weight: integer({ minimum: 0, maximum: 100 }) }, {}), { maxItems: 10 }),
+    /** Gateways have told how the requests fare: if none does any more, that is not because none is there. */
+    isReported: boolean(),
     requestRate: object({}, { perTenant: text(), perUser: text() }),
     llmTokensPerDay: integer({ format: 'int64' }),
     permissions: list(text(), { maxItems: 100 }),
@@ -60,8 +62,23 @@ export const pluginInstallationDefinition = {
       image: text(),
       /** What users of the original look for: `Running`, `ImagePullBackOff`. */
       imageStatus: text(),
-      /** What it aims at; `step` and `stepSince`: how far the requests have moved to it, and since when. */
-      target: object({}, { version: text(), step: integer(), weight: integer(), since: time(), stepSince: time() }),
+      /**
+       * What it aims at; `step` and `stepSince`: how far the requests have moved to it, and since when; `requests` and `errors`: those of the
+       * steps before. Once it is deployed its migrations are applied.
+       */
+      target: object(
+        {},
+        {
+          version: text(),
+          step: integer(),
+          weight: integer(),
+          since: time(),
+          stepSince: time(),
+          requests: integer({ format: 'int64' }),
+          errors: integer({ format: 'int64' }),
+          isDeployed: boolean(),
+        },
+      ),
       gateway,
       /** The version that was taken back by itself, and why; it is not tried again before somebody asks. */
       rejected: object({ version: text(), reason: text(), message: text(), at: time() }, {}),
@@ -71,8 +88,10 @@ export const pluginInstallationDefinition = {
       /** In every token: with another one, or none, the tokens of before are worth nothing. */
       identity: text(),
       observedRollback: integer({ format: 'int64' }),
+      /** The last request for a rollback that was refused. */
+      refusedRollback: integer({ format: 'int64' }),
       observedGeneration: integer({ format: 'int64' }),
-      conditions: conditions(),
+      conditions: conditions({ maxItems: 32 }),
     },
   ),
   columns: [

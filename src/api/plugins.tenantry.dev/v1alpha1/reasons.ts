@@ -1,6 +1,10 @@
 /** The conditions of a PluginInstallation, in the order in which they come true. */
 export const InstallationCondition = {
+  /** Suspended, nothing of it runs and nobody believes it; before all else, because nothing else may keep that from happening. */
+  SuspensionEnforced: 'SuspensionEnforced',
   Accepted: 'Accepted',
+  /** No requests go to a version that is not wanted any more, or must not be. */
+  TrafficSafe: 'TrafficSafe',
   SignatureVerified: 'SignatureVerified',
   NamespaceReady: 'NamespaceReady',
   LimitsSet: 'LimitsSet',
@@ -13,6 +17,8 @@ export const InstallationCondition = {
   ProbesPassed: 'ProbesPassed',
   /** All requests go to the wanted version, and no other is left. */
   TrafficShifted: 'TrafficShifted',
+  /** Not a step: False while a rollback is asked for that there is no way for. */
+  RollbackAccepted: 'RollbackAccepted',
   /** Not a step: whether models find the tools of the plugin. */
   ToolsRegistered: 'ToolsRegistered',
   /** Not a step: whether events wait for the plugin for too long. True is the bad news. */

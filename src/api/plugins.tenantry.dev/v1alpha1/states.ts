@@ -16,7 +16,7 @@ export type InstallationState = (typeof INSTALLATION_STATES)[number];
 export const INSTALLATION_TRANSITIONS: Record<InstallationState, readonly InstallationState[]> = {
   INSTALLING: ['ACTIVE', 'FAILED', 'SUSPENDED', 'UNINSTALLING'],
   ACTIVE: ['UPGRADING', 'SUSPENDED', 'FAILED', 'ROLLED_BACK', 'UNINSTALLING'],
-  UPGRADING: ['ACTIVE', 'ROLLED_BACK', 'FAILED', 'UNINSTALLING'],
+  UPGRADING: ['ACTIVE', 'ROLLED_BACK', 'SUSPENDED', 'FAILED', 'UNINSTALLING'],
   // Not the end: a new signature, a new version or a repaired backend leads out of it.
   FAILED: ['INSTALLING', 'UPGRADING', 'ROLLED_BACK', 'SUSPENDED', 'UNINSTALLING'],
   /** The old version is at work again; the next upgrade starts from here. */

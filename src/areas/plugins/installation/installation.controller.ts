@@ -2,6 +2,7 @@ import { INSTALLATION_FINALIZER } from '../../../api/plugins.tenantry.dev/v1alph
 import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { pluginVersionName } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import { Deployment, Secret } from '../../../client/kinds.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
@@ -13,7 +14,9 @@ import { restartsOf } from '../workload/workload-health.ts';
 import { pullSecretFrom, type InstallationParts } from './installation-parts.ts';
 import { installationSteps, type InstallationPorts } from './installation.steps.ts';
 import { wakeInstallations } from './installation.wake-ups.ts';
-import { versionsAtWork } from './model/target.ts';
+import { pluginNamespaceOf } from './model/plugin-names.ts';
+import { isStopped } from './model/stopped-workload.ts';
+import { versionsAtWork, type Part } from './model/target.ts';
 import { FIELD_MANAGER } from './plugin-objects.ts';
 import { summarise, type Transition } from './summarise.ts';
 import { teardownSteps } from './teardown.steps.ts';
@@ -24,13 +27,14 @@ const CONCURRENCY = 8;
 export function installationController(environment: PluginsEnvironment, parts: InstallationParts): Controller {
   const { client, clock, events } = environment;
   const { installations, tenants, namespaces, secrets } = parts;
+  const transitions = new WeakMap<PluginInstallation, Transition[]>();
   const reconcile = stepReconciler<PluginInstallation>({
     clock,
     read: (key) => installations.get(key),
     resource: (namespace) => client.resource(PluginInstallationKind, namespace),
     fieldManager: FIELD_MANAGER,
     finalizer: INSTALLATION_FINALIZER,
-    steps: installationSteps(portsOf(parts)),
+    steps: installationSteps(portsOf(parts, () => clock.now())),
     teardown: teardownSteps({
       removeNamespace: (namespace, tenant, installation) => namespaces.remove(namespace, tenant, installation),
       isTenantGoing: (tenant) => tenants.get(tenant)?.metadata.deletionTimestamp !== undefined,
@@ -43,8 +47,9 @@ export function installationController(environment: PluginsEnvironment, parts: I
       manifestsOf: (installation) => manifestsOf(installation, parts),
       namedByOthers: (installation) => namedByOthers(installation, parts),
     }),
-    summarise: (draft, outcome) => {
-      for (const transition of summarised(draft, outcome, parts, clock.now())) events.record(draft, eventOf(transition));
+    summarise: (draft, outcome) => void transitions.set(draft, summarised(draft, outcome, parts, clock.now())),
+    written: (draft) => {
+      for (const transition of transitions.get(draft) ?? []) events.record(draft, eventOf(transition));
     },
   });
   const controller = new Controller({ ...environment, name: 'plugin-installation', concurrency: CONCURRENCY, reconcile });
@@ -52,9 +57,12 @@ export function installationController(environment: PluginsEnvironment, parts: I
   return controller;
 }
 
-function portsOf(parts: InstallationParts): InstallationPorts {
+function portsOf(parts: InstallationParts, now: () => number): InstallationPorts {
   const { versions, namespaces, objects, tokens, secrets, database, pullSecrets, pods, policies, reports } = parts;
   return {
+    isSuspended: (installation) => parts.isSuspended(installation),
+    ownsNamespace: (...args) => namespaces.isOwn(...args),
+    deployments: (namespace) => deploymentsOf(parts, namespace),
     isTenant: (namespace) => namespaces.isTenant(namespace),
     versionsOf: (publisher, plugin) => versions.byIndex('plugin', `${publisher}/${plugin}`),
     version: (name) => versions.get(name),
@@ -77,18 +85,27 @@ function portsOf(parts: InstallationParts): InstallationPorts {
     pullSecret: (name, publisher) => pullSecretFrom(pullSecrets, name, publisher),
     deployment: (namespace, name) => objects.find(Deployment, namespace, name),
     versions: (installation, target) => versionsAtWork(installation, target, (name) => versions.get(name)),
-    restarts: (namespace, workload) => restartsOf(pods.byIndex('workload', `${namespace}/${workload}`)),
+    restarts: (namespace, workload) => restartsOf(pods.byIndex('workload', `${namespace}/${workload}`), now()),
     policy: (tenant, plugin) => policyFor(plugin, policies.byIndex('tenant', tenant)),
-    traffic: (installation, revision) => reports.facts(installation, revision),
+    traffic: (...args) => reports.facts(...args),
     forgetSilent: (installation, revision) => reports.forgetSilent(installation, revision),
   };
 }
 
-function summarised(draft: PluginInstallation, outcome: Outcome, { versions, isSuspended }: InstallationParts, now: number): Transition[] {
-  const { spec, status } = draft;
+function deploymentsOf({ objects }: InstallationParts, namespace: string): KubeObject[] {
+  const part: Part = 'workload';
+  return objects.informerOf(Deployment).byIndex('part', `${namespace}/${part}`);
+}
+
+function summarised(draft: PluginInstallation, outcome: Outcome, parts: InstallationParts, now: number): Transition[] {
+  const { versions, isSuspended, namespaces } = parts;
+  const { metadata, spec, status } = draft;
   const target = status?.target?.version;
   const version = target === undefined ? undefined : versions.get(pluginVersionName(spec.publisher, spec.plugin, target));
-  return summarise(draft, outcome, { version, isSuspended: isSuspended(draft), now });
+  const namespace = pluginNamespaceOf(metadata.namespace!, spec.plugin);
+  const ownsNamespace = namespaces.isOwn(namespace, metadata.namespace!, metadata.name!);
+  const isIdle = !ownsNamespace || isStopped(deploymentsOf(parts, namespace));
+  return summarise(draft, outcome, { version, isSuspended: isSuspended(draft), isStopped: isIdle, now });
 }
 
 function eventOf({ from, to, reason, message }: Transition) {

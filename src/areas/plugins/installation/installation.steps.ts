@@ -11,11 +11,16 @@ import { eventsReady, type EventsPorts } from './steps/events-ready.step.ts';
 import { identityIssued, limitsSet, namespaceReady, networkIsolated, type VersionsOf } from './steps/kept.steps.ts';
 import { secretsResolved, type SecretsPorts } from './steps/secrets-resolved.step.ts';
 import { signatureVerified } from './steps/signature-verified.step.ts';
+import { suspensionEnforced, type SuspensionPorts } from './steps/suspension-enforced.step.ts';
 import { databaseReady, type DatabasePorts } from './steps/database-ready.step.ts';
+import { trafficSafe, type SafetyPorts } from '../rollout/traffic-safe.step.ts';
 import { trafficShifted, type TrafficPorts } from '../rollout/traffic-shifted.step.ts';
 import { probesPassed, workloadDeployed, type ProbesPorts } from './steps/workload.steps.ts';
 
-export interface InstallationPorts extends AcceptedPorts, EventsPorts, ProbesPorts, TrafficPorts {
+export interface InstallationPorts extends AcceptedPorts, EventsPorts, ProbesPorts, SafetyPorts, TrafficPorts {
+  isSuspended: SuspensionPorts['isSuspended'];
+  ownsNamespace: SuspensionPorts['ownsNamespace'];
+  deployments: SuspensionPorts['deployments'];
   target(installation: PluginInstallation): Target;
   versions: VersionsOf;
   namespaces: Pick<PluginNamespaces, 'ensure'>;
@@ -32,11 +37,13 @@ export interface InstallationPorts extends AcceptedPorts, EventsPorts, ProbesPor
   pullSecret: SecretsPorts['pullSecret'];
 }
 
-/** In this order: is it what it says it is, where, how much, how far, who, what may it know; only then does it run. */
+/** First what must not wait: what is suspended ends, and bad versions get no requests. Then in this order: is it what it says it is, where, how much, how far, who, what may it know; only then does it run. */
 export function installationSteps(ports: InstallationPorts): Step<PluginInstallation>[] {
   const { target, versions, keep } = ports;
   return [
+    suspensionEnforced(ports),
     accepted(ports),
+    trafficSafe(ports),
     signatureVerified(target),
     namespaceReady(target, (wanted) => ports.namespaces.ensure(wanted)),
     limitsSet(target, versions, keep),

@@ -8,7 +8,7 @@ import type { Change } from '../../../runtime/informer/informer.ts';
 import { tenantOfClaim } from '../claims/tenant-claims.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { pathsOf } from '../secrets/stored-secrets.ts';
-import { restartsOf } from '../workload/workload-health.ts';
+import { startsOf } from '../workload/workload-health.ts';
 import type { InstallationParts } from './installation-parts.ts';
 
 /** Which change concerns which installations. */
@@ -25,7 +25,7 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
   controller
     .watch(parts.pods, (change) => (isRestart(change) ? by('namespace', change.object.metadata.namespace!) : []))
     .watch(parts.gatewaySlices, () => Array.from(installations.list(), keyOf))
-    .watch(parts.reports.informer, ({ object }) => parts.reports.installationsIn(object))
+    .watch(parts.reports.informer, (change) => parts.reports.installationsIn(change))
     .watch(parts.policies, ({ object }) => by('tenant', object.metadata.namespace!))
     .watch(installations, (change) => (isReport(change) ? [] : [keyOf(change.object)]))
     .watch(versions, ({ object: { spec } }) => by('plugin', `${spec.publisher}/${spec.plugin}`))
@@ -52,7 +52,7 @@ function folderOf(path: string): string {
 
 /** The rest of what happens to Pods is told by their Deployment. */
 function isRestart(change: Change<KubeObject>): boolean {
-  return change.type === 'modified' && restartsOf([change.object]) !== restartsOf([change.previous]);
+  return change.type === 'modified' && startsOf(change.object) !== startsOf(change.previous);
 }
 
 /** Our own write of the status. */

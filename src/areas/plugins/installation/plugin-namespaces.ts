@@ -50,10 +50,15 @@ export class PluginNamespaces {
     return waiting(InstallationReason.NamespaceJoining, `the namespace ${namespace} is becoming a part of the tenant ${tenant}`);
   }
 
+  /** Whether a namespace was made for this installation. */
+  isOwn(namespace: string, tenant: string, installation: string): boolean {
+    return this.#namespaces.get(namespace)?.metadata.annotations?.[INSTALLATION_ANNOTATION] === `${tenant}/${installation}`;
+  }
+
   /** @returns whether it is gone */
   async remove(namespace: string, tenant: string, installation: string): Promise<boolean> {
     const existing = this.#namespaces.get(namespace);
-    if (!existing || existing.metadata.annotations?.[INSTALLATION_ANNOTATION] !== `${tenant}/${installation}`) return true;
+    if (!existing || !this.isOwn(namespace, tenant, installation)) return true;
     if (existing.metadata.deletionTimestamp) return false;
     try {
       await this.#client.resource(Namespace).delete(namespace, { preconditions: { uid: existing.metadata.uid } });

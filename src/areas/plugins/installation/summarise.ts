@@ -2,10 +2,11 @@ import { InstallationCondition, InstallationReason } from '../../../api/plugins.
 import type { PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import type { PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
 import type { InstallationState } from '../../../api/plugins.tenantry.dev/v1alpha1/states.ts';
-import { removeCondition, setCondition } from '../../../kube/conditions.ts';
+import { findCondition, removeCondition, setCondition } from '../../../kube/conditions.ts';
 import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import { withRevision } from './model/history.ts';
 import { nextPhases } from './model/next-phase.ts';
+import { isRollingBack } from './model/wanted-version.ts';
 
 export interface Transition {
   from: InstallationState | undefined;
@@ -18,24 +19,28 @@ export interface Facts {
   /** What it aims at, when that is known. */
   version: PluginVersion | undefined;
   isSuspended: boolean;
+  /** None of its Pods is left. */
+  isStopped: boolean;
   now: number;
 }
 
 /** Sums up in the status what became of the steps. @returns the transitions, to be told */
 export function summarise(draft: PluginInstallation, outcome: Outcome, facts: Facts): Transition[] {
-  const { version, isSuspended, now } = facts;
+  const { version, isSuspended, isStopped, now } = facts;
   const { spec, metadata } = draft;
   const status = (draft.status ??= {});
   const from = status.phase;
   const isDeleted = metadata.deletionTimestamp !== undefined;
-  const isRollback = spec.rollback !== undefined || status.rejected !== undefined;
+  // A rollback that was refused leaves the phase what it was.
+  const isHeld = spec.rollback !== undefined && from === 'ROLLED_BACK';
+  const isRollback = isRollingBack(draft) || isHeld || status.rejected !== undefined;
   const changesVersion = status.version !== undefined && status.version !== status.target?.version;
   const wasActive = (status.history ?? []).length > 0;
   const isAtWork = outcome.type === 'done' && !isDeleted;
   const phases = nextPhases({
     phase: from,
     isDeleted,
-    isSuspended,
+    isSuspended: isSuspended && isStopped,
     isRollback,
     wasActive,
     changesVersion,
@@ -47,8 +52,9 @@ export function summarise(draft: PluginInstallation, outcome: Outcome, facts: Fa
     status.history = withRevision(status.history ?? [], at);
   }
   status.phase = phases.at(-1) ?? from;
-  // One that was taken back by itself says why for as long as it is.
-  const told = status.rejected && outcome.type === 'done' && !isDeleted ? status.rejected : outcome;
+  // One that was taken back by itself says why for as long as it is, and so does one that cannot be rolled back.
+  const refused = findCondition(status.conditions, InstallationCondition.RollbackAccepted);
+  const told = (isAtWork && (refused ?? status.rejected)) || outcome;
   status.reason = told.reason;
   status.message = told.message;
   status.imageStatus = imageStatusOf(outcome, isSuspended, wasActive);

@@ -61,7 +61,7 @@ export class PluginEvents {
     this.#forget(namespace);
   }
 
-  hasSecret({ namespace }: Target): boolean {
+  hasSecret({ namespace }: Pick<Target, 'namespace'>): boolean {
     return this.#objects.find(Secret, namespace, EVENTS_SECRET) !== undefined;
   }
 

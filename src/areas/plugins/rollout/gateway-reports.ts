@@ -3,7 +3,8 @@ import type { Client } from '../../../client/client.ts';
 import { ConfigMap } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
-import type { Informer } from '../../../runtime/informer/informer.ts';
+import { deepEqual } from '../../../kube/json-value.ts';
+import type { Change, Informer } from '../../../runtime/informer/informer.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { trafficFacts, type GatewayReport, type TrafficFacts } from './model/traffic-facts.ts';
 
@@ -25,16 +26,20 @@ export class GatewayReports {
     this.informer = informers.get(ConfigMap, { namespace: GATEWAY_REPORTS_NAMESPACE, labelSelector: GATEWAY_REPORT_LABEL });
   }
 
-  facts(installation: string, revision: number): TrafficFacts {
+  facts(installation: string, revision: number, wasReported: boolean): TrafficFacts {
     return trafficFacts(
       Array.from(this.informer.list(), (report) => this.#reported(report)[installation]),
       revision,
+      wasReported,
     );
   }
 
-  /** Which installations a change of a report is about. */
-  installationsIn(report: KubeObject): string[] {
-    return Object.keys(this.#reported(report));
+  /** Which installations a change of a report is about: one gateway tells of all of them together. */
+  installationsIn(change: Change<KubeObject>): string[] {
+    const now = this.#reported(change.object);
+    if (change.type !== 'modified') return Object.keys(now);
+    const before = this.#reported(change.previous);
+    return [...new Set([...Object.keys(now), ...Object.keys(before)])].filter((key) => !deepEqual(now[key], before[key]));
   }
 
   /** Forgets the gateways that do not go by these routes: whoever is still there reports again. */

@@ -3,7 +3,7 @@ import type { PluginVersion } from '../../../api/plugins.tenantry.dev/v1alpha1/p
 import { InstallationReason } from '../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
 import { formatTime } from '../../../kube/time.ts';
 import { stalled, waiting, type Outcome } from '../../../runtime/steps/outcome.ts';
-import { contractBetween } from '../installation/model/wanted-version.ts';
+import { contractBetween, isDeployed, isRollingBack } from '../installation/model/wanted-version.ts';
 import type { Breach } from './model/health-gate.ts';
 
 export interface TakeBackPorts {
@@ -18,8 +18,13 @@ export function takeBack(ports: TakeBackPorts, installation: PluginInstallation,
   const { spec, status = {} } = installation;
   const failed = status.target?.version;
   const good = status.version;
-  if (failed === undefined || good === undefined || failed === good || spec.rollback !== undefined) return undefined;
-  const contract = contractBetween(good, status.history ?? [], failed, ports.versionsOf(spec.publisher, spec.plugin));
+  if (failed === undefined || good === undefined || failed === good || isRollingBack(installation)) return undefined;
+  const contract = contractBetween(
+    good,
+    status.history ?? [],
+    isDeployed(status, failed) ? failed : undefined,
+    ports.versionsOf(spec.publisher, spec.plugin),
+  );
   if (contract !== undefined) {
     const message = `${failed} is not healthy (${breach.reason}: ${breach.message}), and there is no way back to ${good}: ${contract} took away what it needs from its database; publish a version that works with what is there`;
     return stalled(InstallationReason.RollbackForbidden, message);

@@ -5,18 +5,21 @@ import { deepEqual } from '../../../kube/json-value.ts';
 import { formatTime } from '../../../kube/time.ts';
 import { done, waiting, type Outcome } from '../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
+import { isRollingBack } from '../installation/model/wanted-version.ts';
 import type { Target } from '../installation/model/target.ts';
 import { workloadOf } from '../workload/deployment.ts';
-import { nextMove, type ShiftSituation } from './model/next-move.ts';
-import { sameRoutes, type Route } from './model/routes.ts';
+import { nextMove, wholeTraffic, type ShiftSituation } from './model/next-move.ts';
+import type { Route } from './model/routes.ts';
 import { shiftSteps } from './model/shift-steps.ts';
 import type { TrafficFacts } from './model/traffic-facts.ts';
+import { setRoutes } from './set-routes.ts';
 import { takeBack, type TakeBackPorts } from './take-back.ts';
 
 export interface TrafficPorts extends TakeBackPorts {
   target(installation: PluginInstallation): Target;
   policy(tenant: string, plugin: string): PluginPolicy | undefined;
-  traffic(installation: string, revision: number): TrafficFacts;
+  /** `wasReported`: gateways have told something of it before. */
+  traffic(installation: string, revision: number, wasReported: boolean): TrafficFacts;
   /** Gateways that do not follow are forgotten. */
   forgetSilent(installation: string, revision: number): Promise<void>;
 }
@@ -37,11 +40,13 @@ export function trafficShifted(ports: TrafficPorts): Step<PluginInstallation> {
           setRoutes(installation, move.routes, undefined, now());
           return done('Shifted', `all requests go to ${wanted.version.spec.version}`);
         case 'shift':
+          count(installation, situation);
           setRoutes(installation, move.routes, move.step, now());
           return waiting(InstallationReason.ShiftingTraffic, shares(move.routes), 0);
         case 'retire':
           // First the status, then the objects: the next round deploys what is left in it.
           if (!situation.traffic.isCurrent) await ports.forgetSilent(key, installation.status!.gateway!.revision!);
+          if (!situation.traffic.isReported) delete installation.status!.gateway!.isReported;
           setRoutes(installation, move.routes, undefined, now());
           return waiting(InstallationReason.Draining, 'the versions that nobody uses any more go', 0);
         case 'reject':
@@ -63,34 +68,40 @@ function stuckAt(reason: string, message: string): Outcome {
 }
 
 function situationOf(ports: TrafficPorts, installation: PluginInstallation, wanted: Target, now: number): ShiftSituation {
-  const { spec, status = {} } = installation;
-  const { gateway = {}, target = {} } = status;
+  const status = installation.status!;
+  const gateway = (status.gateway ??= {});
+  const target = (status.target ??= {});
   const { manifest, tenant, plugin, version } = wanted;
-  const since = target.stepSince === undefined ? now : Date.parse(target.stepSince);
+  // The time of a step has to begin somewhere, or it never ends.
+  target.stepSince ??= formatTime(new Date(now));
+  const routes = gateway.routes ?? [];
+  const traffic = ports.traffic(`${tenant}/${wanted.installation}`, gateway.revision ?? 0, gateway.isReported === true);
+  if (traffic.isReported && routes.length > 1) gateway.isReported = true;
   return {
-    routes: gateway.routes ?? [],
+    routes,
     target: { version: version.spec.version, workload: workloadOf(wanted) },
     atWork: status.version,
-    isGoingBack: spec.rollback !== undefined || status.rejected !== undefined,
+    // Also when an upgrade is called off: what is at work needs no proof.
+    isGoingBack: isRollingBack(installation) || status.rejected !== undefined || status.version === version.spec.version,
     isUncalled: manifest.spec.runtime.startupProbe === undefined,
     manifest,
     steps: shiftSteps(manifest, ports.policy(tenant, plugin)),
     step: target.step,
-    sinceMs: Math.max(0, now - since),
-    traffic: ports.traffic(`${tenant}/${wanted.installation}`, gateway.revision ?? 0),
+    sinceMs: Math.max(0, now - Date.parse(target.stepSince)),
+    counted: countedOf(installation),
+    traffic,
   };
 }
 
-function setRoutes({ status }: PluginInstallation, routes: Route[], step: number | undefined, now: number): void {
-  const gateway = (status!.gateway ??= {});
-  const target = status!.target!;
-  const weight = routes.find(({ version }) => version === target.version)?.weight;
-  Object.assign(target, { weight, step });
-  if (step === undefined) delete target.step;
-  if (sameRoutes(gateway.routes ?? [], routes)) return;
-  gateway.routes = routes;
-  gateway.revision = (gateway.revision ?? 0) + 1;
-  target.stepSince = formatTime(new Date(now));
+/** With other routes the gateways count anew. */
+function count({ status }: PluginInstallation, situation: ShiftSituation): void {
+  const { requests, errors } = wholeTraffic(situation);
+  if (requests > 0) Object.assign(status!.target!, { requests, errors });
+}
+
+export function countedOf({ status }: PluginInstallation): ShiftSituation['counted'] {
+  const { requests = 0, errors = 0 } = status?.target ?? {};
+  return { requests, errors };
 }
 
 function shares(routes: readonly Route[]): string {

@@ -20,6 +20,8 @@ import { amounts, replicasOf } from './limits.ts';
 export const SECRETS_SECRET = 'plugin-secrets';
 export const DATABASE_SECRET = 'plugin-database';
 export const PULL_SECRET = 'plugin-pull';
+/** On a Deployment: whether it has no Pods because nothing of the plugin may run. */
+export const SUSPENDED_MARK = 'plugins.tenantry.dev/suspended';
 /** The container of a plugin. */
 const CONTAINER = 'plugin';
 
@@ -51,7 +53,7 @@ export function deployment(target: Target, input: WorkloadInput): KubeObject {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     // Said here too, because a number of replicas that we no longer name would be left as it is.
-    metadata: { name: workloadOf(target), labels, annotations: { 'plugins.tenantry.dev/suspended': String(isSuspended) } },
+    metadata: { name: workloadOf(target), labels, annotations: { [SUSPENDED_MARK]: String(isSuspended) } },
     spec: {
       ...replicas,
       selector: { matchLabels: selectorOf(target) },

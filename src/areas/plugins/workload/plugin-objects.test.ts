@@ -119,7 +119,26 @@ describe('workloadHealth', () => {
   });
   test('restarts are those of the container that has most', () => {
     const pod = (...counts: number[]) => ({ status: { containerStatuses: counts.map((restartCount) => ({ restartCount })) } }) as never;
-    expect(restartsOf([pod(1, 3), pod(2)])).toBe(3);
-    expect(restartsOf([])).toBe(0);
+    expect(restartsOf([pod(1, 3), pod(2)], now)).toBe(3);
+    expect(restartsOf([], now)).toBe(0);
+  });
+  const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
+  test.each<[string, object, number]>([
+    ['is ready', { ready: true }, 0],
+    ['has run for long, and does not answer at the moment', { ready: false, state: { running: { startedAt: ago(60) } } }, 0],
+    ['ended after it had run for long', { lastState: { terminated: { startedAt: ago(90), finishedAt: ago(1) } } }, 1],
+    ['ended soon after it was started', { lastState: { terminated: { startedAt: ago(2), finishedAt: ago(1) } } }, 7],
+    ['was started a moment ago', { state: { running: { startedAt: ago(0.1) } } }, 7],
+  ])('restarts are those one after the other: a container that was started 7 times in months and %s', (_, given, expected) => {
+    expect(restartsOf([{ status: { containerStatuses: [{ restartCount: 7, ...given }] } } as never], now)).toBe(expected);
+  });
+  test.each([
+    ['Internal error occurred: failed calling webhook "x": Post "https://x": context deadline exceeded', 'waiting'],
+    ['pods "a" is forbidden: error looking up service account ns/plugin: serviceaccount "plugin" not found', 'waiting'],
+    ['admission webhook "x" denied the request: no', 'stalled'],
+    ['pods "a" is forbidden: violates PodSecurity "restricted:latest"', 'stalled'],
+    ["ValidatingAdmissionPolicy 'x' with binding 'x' denied request: not this one", 'stalled'],
+  ])('Pods that cannot be made because of “%s”: %s', (message, type) => {
+    expect(workloadHealth(found({ conditions: refusal(message, '00:30') }), 0, now).type).toBe(type);
   });
 });

@@ -5,6 +5,8 @@ import { done, stalled, waiting, type Outcome } from '../../../runtime/steps/out
 
 /** So many starts of one container, one after the other, and it is broken. */
 const TOO_MANY_RESTARTS = 5;
+/** One that ran for so long, or runs so long now, begins anew: the kubelet's own measure. */
+const STABLE_MS = 600_000;
 /** A quota that was made larger a moment ago counts a moment later. */
 const QUOTA_PATIENCE_MS = 20_000;
 
@@ -30,7 +32,7 @@ function progress(available: number, updated: number, wanted: number): string {
 
 function stuck(conditions: Condition[] | undefined, now: number): Outcome | undefined {
   const refused = findCondition(conditions, 'ReplicaFailure');
-  if (refused?.status === 'True') {
+  if (refused?.status === 'True' && isDenial(refused.message ?? '')) {
     const message = `its Pods are refused: ${refused.message ?? ''}`;
     const left = Date.parse(refused.lastTransitionTime ?? '') + QUOTA_PATIENCE_MS - now;
     if (refused.message?.includes('exceeded quota') && left > 0) return waiting(InstallationReason.RollingOut, message, left);
@@ -38,13 +40,48 @@ function stuck(conditions: Condition[] | undefined, now: number): Outcome | unde
   }
   const progressing = findCondition(conditions, 'Progressing');
   if (progressing?.status === 'False' && progressing.reason === 'ProgressDeadlineExceeded') {
-    return stalled(InstallationReason.NotStarting, 'not enough of it answers, and no more came in time; look at its logs');
+    const why = refused?.status === 'True' ? `: ${refused.message}` : '; look at its logs';
+    return stalled(InstallationReason.NotStarting, `not enough of it answers, and no more came in time${why}`);
   }
   return undefined;
 }
 
-/** How often the container of these Pods was started again that was started most often. */
-export function restartsOf(pods: readonly KubeObject[]): number {
-  const counts = pods.flatMap(({ status }) => (status?.containerStatuses ?? []).map(({ restartCount = 0 }) => restartCount));
-  return Math.max(0, ...counts);
+/** Somebody said no, as opposed to somebody who could not be asked: Pods are tried again, and only the answer of the former will not change. */
+function isDenial(message: string): boolean {
+  const isUnanswered = /failed calling webhook|error looking up service account|internal error|timeout|timed out|deadline exceeded/i.test(
+    message,
+  );
+  return !isUnanswered && /denied|forbidden|exceeded quota|is invalid/i.test(message);
+}
+
+interface ContainerStatus {
+  restartCount?: number;
+  ready?: boolean;
+  state?: { running?: { startedAt?: string } };
+  lastState?: { terminated?: { startedAt?: string; finishedAt?: string } };
+}
+
+/** How often the container of these Pods was started again, one time after the other, that was started most often. */
+export function restartsOf(pods: readonly KubeObject[], now: number): number {
+  return Math.max(0, ...pods.flatMap(containersOf).map((container) => consecutiveRestarts(container, now)));
+}
+
+/** In the whole life of a Pod: when that changes, it is worth a look. */
+export function startsOf(pod: KubeObject): number {
+  return Math.max(0, ...containersOf(pod).map(({ restartCount = 0 }) => restartCount));
+}
+
+function containersOf({ status }: KubeObject): ContainerStatus[] {
+  return (status?.containerStatuses ?? []) as ContainerStatus[];
+}
+
+/** A Pod remembers its last two runs and the number of all; one that lasted ends a row of those that did not. */
+function consecutiveRestarts({ restartCount = 0, ready, state, lastState }: ContainerStatus, now: number): number {
+  if (ready === true || lasted(state?.running?.startedAt, now)) return 0;
+  const { startedAt, finishedAt } = lastState?.terminated ?? {};
+  return lasted(startedAt, Date.parse(finishedAt ?? '')) ? Math.min(restartCount, 1) : restartCount;
+}
+
+function lasted(startedAt: string | undefined, until: number): boolean {
+  return startedAt !== undefined && until - Date.parse(startedAt) >= STABLE_MS;
 }

@@ -4,6 +4,7 @@ import type { Outcome } from '../../../../runtime/steps/outcome.ts';
 export interface Situation {
   phase: InstallationState | undefined;
   isDeleted: boolean;
+  /** And nothing of it runs any more. */
   isSuspended: boolean;
   isRollback: boolean;
   /** A version was healthy here before. */
@@ -27,8 +28,9 @@ export function nextPhases(situation: Situation): InstallationState[] {
 
 function phaseFor({ phase, isDeleted, isSuspended, isRollback, wasActive, changesVersion, outcome }: Situation): InstallationState {
   if (isDeleted) return 'UNINSTALLING';
+  // Whatever else is wrong with it: that is for when it is resumed.
+  if (isSuspended) return 'SUSPENDED';
   if (outcome.type === 'stalled') return 'FAILED';
-  if (outcome.type === 'done' && isSuspended) return 'SUSPENDED';
   if (outcome.type === 'done') return isRollback ? 'ROLLED_BACK' : 'ACTIVE';
   if (!wasActive) return 'INSTALLING';
   if (phase === 'FAILED' || changesVersion) return 'UPGRADING';

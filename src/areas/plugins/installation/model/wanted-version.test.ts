@@ -66,6 +66,22 @@ describe('wantedVersion', () => {
 
   test.each<[string, PluginInstallation, PluginVersion[], string, string]>([
     ['nothing is verified', installation({}), [published('1.0.0', 'DRAFT')], 'VersionNotFound', 'publish one'],
+  ])('is refused when %s', (_, given, all, reason, message) => {
+    expect(wantedVersion(given, all)).toEqual({ reason, message: expect.stringContaining(message) });
+  });
+});
+
+test('wantedVersion of a rollback is not refused for what the version before took away itself', () => {
+  const given = installation(
+    { rollback: { request: 1 } },
+    { target: { version: '1.9.0' }, history: [revision('1.0.0'), revision('1.9.0')] },
+  );
+  const all = [published('1.0.0', 'VERIFIED', ['002_drop.sql']), published('1.9.0', 'VERIFIED', ['002_drop.sql'])];
+  expect(wantedVersion(given, all)).toEqual({ version: '1.0.0' });
+});
+
+describe('wantedVersion of a rollback that is refused stays where it is, and says why', () => {
+  test.each<[string, PluginInstallation, PluginVersion[], string, string]>([
     [
       'nothing was healthy before',
       installation({ rollback: { request: 1 } }, { target: { version: '1.0.0' }, history: [revision('1.0.0')] }),
@@ -87,18 +103,37 @@ describe('wantedVersion', () => {
       'RollbackForbidden',
       '1.9.0 took away',
     ],
-  ])('is refused when %s', (_, given, all, reason, message) => {
-    expect(wantedVersion(given, all)).toEqual({ reason, message: expect.stringContaining(message) });
+  ])('%s', (_, given, all, reason, message) => {
+    const wanted = wantedVersion(given, all);
+    expect(wanted).toMatchObject({ refusal: { reason, message: expect.stringContaining(message) } });
+    expect(wanted).toHaveProperty('version', given.status?.target?.version ?? given.spec.version ?? '1.10.0');
+  });
+  const left = { target: { version: '1.0.0' }, version: '1.0.0', history: [revision('1.9.0'), revision('1.0.0')], refusedRollback: 2 };
+  test('until somebody asks with another number', () => {
+    expect(wantedVersion(installation({ version: '1.9.0', rollback: { request: 2 } }, left), versions)).toEqual({ version: '1.0.0' });
+    expect(wantedVersion(installation({ version: '1.9.0', rollback: { request: 3 } }, left), versions)).toEqual({ version: '1.9.0' });
+  });
+  test('unless what is there was taken back', () => {
+    const rejected = { version: '1.10.0', reason: 'x', message: '', at: '' };
+    const given = installation({ rollback: { request: 2 } }, { ...left, target: { version: '1.10.0' }, rejected });
+    expect(wantedVersion(given, versions)).toEqual({ version: '1.0.0' });
   });
 });
 
-test('wantedVersion of a rollback is not refused for what the version before took away itself', () => {
-  const given = installation(
-    { rollback: { request: 1 } },
-    { target: { version: '1.9.0' }, history: [revision('1.0.0'), revision('1.9.0')] },
-  );
-  const all = [published('1.0.0', 'VERIFIED', ['002_drop.sql']), published('1.9.0', 'VERIFIED', ['002_drop.sql'])];
-  expect(wantedVersion(given, all)).toEqual({ version: '1.0.0' });
+test('wantedVersion of a rollback counts no migrations that were never applied', () => {
+  const status = { version: '1.0.0', target: { version: '1.9.0' }, history: [revision('1.0.0')] };
+  const all = [published('1.0.0'), published('1.9.0', 'VERIFIED', ['002_drop.sql'])];
+  expect(wantedVersion(installation({ rollback: { request: 1 } }, status), all)).toEqual({ version: '1.0.0' });
+  const deployed = { ...status, target: { version: '1.9.0', isDeployed: true } };
+  expect(wantedVersion(installation({ rollback: { request: 1 } }, deployed), all)).toMatchObject({
+    refusal: { reason: 'RollbackForbidden' },
+  });
+});
+
+test('wantedVersion does not try again what was taken back, however it is written', () => {
+  const rejected = { version: '1.9.0', reason: 'x', message: '', at: '' };
+  const given = installation({ version: '1.9.0+build.7' }, { version: '1.0.0', rejected });
+  expect(wantedVersion(given, versions)).toEqual({ version: '1.0.0' });
 });
 
 describe('withRevision', () => {

@@ -39,6 +39,7 @@ export function workloadDeployed({ target, versions, keep, backend }: WorkloadPo
         keep(Deployment, wanted.namespace, 'workload', all.map(deployed)),
         keep(HorizontalPodAutoscaler, wanted.namespace, 'workload', all.flatMap(autoscalers)),
       ]);
+      installation.status!.target!.isDeployed = true;
       return done('Deployed', wanted.version.status!.image);
     },
   };

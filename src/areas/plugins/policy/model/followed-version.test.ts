@@ -38,6 +38,18 @@ test.each<[string, Case, string | undefined]>([
   ['never goes down', { status: { version: '1.5.0' } }, undefined],
   ['never goes below what is asked for', { spec: { version: '1.2.0' } }, undefined],
   ['counts from what is asked for, across a major version', { spec: { version: '2.0.0' } }, undefined],
+  [
+    'stays inside the major version at work when the next one was taken back',
+    {
+      spec: { version: '2.0.0' },
+      status: { rejected: { version: '2.0.0' } },
+      versions: [
+        ['2.0.1', 'VERIFIED'],
+        ['1.1.0', 'VERIFIED'],
+      ],
+    },
+    undefined,
+  ],
   ['leaves a pre-release for the finished version', { status: { version: '1.1.0-rc.1' } }, '1.1.0'],
   ['stays where a rollback led', { spec: { rollback: { request: 1 } } }, undefined],
   ['does not try again what was taken back', { status: { rejected: { version: '1.1.0' } } }, '1.0.1'],

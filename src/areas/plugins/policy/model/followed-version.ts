@@ -27,10 +27,12 @@ export function followedVersion(
     .at(-1);
   if (status.version === undefined || from === undefined) return undefined;
   const left = leftVersions(status);
+  // Of what is at work: what is asked for may have been taken back.
+  const major = majorOf(status.version);
   return versions
     .filter(({ status: found }) => found?.phase === 'VERIFIED')
     .map((each) => each.spec.version)
-    .filter((each) => !isPrerelease(each) && majorOf(each) === majorOf(from) && compareVersions(each, from) > 0 && !left.has(each))
+    .filter((each) => !isPrerelease(each) && majorOf(each) === major && compareVersions(each, from) > 0 && !left.has(each))
     .toSorted(compareVersions)
     .at(-1);
 }

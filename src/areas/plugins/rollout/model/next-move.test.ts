@@ -14,6 +14,8 @@ const canary = [
   { weight: 100, pauseMs: 0 },
 ];
 
+const told = (versions: Record<string, VersionTraffic>) => ({ isCurrent: true, isReported: true, versions });
+
 const situation = (given: Partial<ShiftSituation>): ShiftSituation => ({
   routes: [route('1', 100)],
   target: { version: '2', workload: 'plugin-2' },
@@ -24,14 +26,15 @@ const situation = (given: Partial<ShiftSituation>): ShiftSituation => ({
   steps: canary,
   step: undefined,
   sinceMs: 0,
-  traffic: { isCurrent: true, versions: {} },
+  counted: { requests: 0, errors: 0 },
+  traffic: told({}),
   ...given,
 });
 const at10 = { routes: [route('1', 90), route('2', 10)], step: 0 };
 const at100 = { routes: [route('1', 0), route('2', 100)], step: 1 };
-const busy = { isCurrent: true, versions: { '1': traffic({ inFlight: 2 }) } };
-const failing = { isCurrent: true, versions: { '2': traffic({ requests: 100, errors: 6 }) } };
-const unseen = { isCurrent: false, versions: {} };
+const busy = told({ '1': traffic({ inFlight: 2 }) });
+const failing = told({ '2': traffic({ requests: 100, errors: 6 }) });
+const unseen = { ...told({}), isCurrent: false };
 
 describe('nextMove', () => {
   test.each<[string, Partial<ShiftSituation>, object]>([
@@ -47,6 +50,22 @@ describe('nextMove', () => {
     ['the old one is kept until the gateways know', { ...at100, traffic: unseen }, { type: 'wait', for: 'gateways' }],
     ['the old one goes when it is idle', { ...at100, sinceMs: 100 }, { type: 'retire', routes: [route('2', 100)] }],
     ['the old one goes at the deadline', { ...at100, sinceMs: 30_000, traffic: busy }, { type: 'retire' }],
+    [
+      'a silent gateway may have requests under way',
+      { ...at100, sinceMs: 29_000, traffic: unseen },
+      { type: 'wait', for: 'drain', message: 'a gateway is silent, and may have requests under way' },
+    ],
+    ['a silent gateway does not hold the old one for ever', { ...at100, sinceMs: 30_000, traffic: unseen }, { type: 'retire' }],
+    [
+      'few requests at each of two steps say something together',
+      { ...at100, counted: { requests: 3, errors: 3 }, traffic: told({ '2': traffic({ requests: 2, errors: 1 }) }) },
+      { type: 'reject', breach: { reason: 'ErrorRateExceeded', message: expect.stringContaining('4 of 5 requests failed') } },
+    ],
+    [
+      'without a gateway nothing is known of them, and that is said',
+      { ...at10, traffic: { ...told({}), isReported: false } },
+      { type: 'wait', for: 'pause', message: expect.stringContaining('no gateway tells how they fare') },
+    ],
     ['what is left has everything', { routes: [route('2', 100)], step: 1 }, { type: 'done', routes: [route('2', 100)] }],
     [
       'a way back has no steps',
@@ -92,6 +111,9 @@ test('withShare gives everything to the only version', () => {
 
 describe('shiftSteps', () => {
   const policy = (spec: object) => ({ spec }) as never;
+  test('of a rolling upgrade take ten seconds, so that few requests show what is broken', () => {
+    expect(shiftSteps(manifest(), undefined).reduce((sum, { pauseMs }) => sum + pauseMs, 0)).toBeGreaterThanOrEqual(10_000);
+  });
   test.each<[string, PluginManifest, never, number[]]>([
     ['rolling when nothing is said', manifest(), undefined as never, [50, 100]],
     ['all at once for blueGreen', manifest({ strategy: 'blueGreen' }), undefined as never, [100]],
@@ -112,7 +134,16 @@ describe('shiftSteps', () => {
 describe('gateBreach', () => {
   const slo = manifest({ healthGate: { slo: { errorRate: 0.01, p99LatencyMs: 300 } } });
   test.each<[string, PluginManifest, Partial<VersionTraffic>, string | undefined]>([
-    ['few requests say nothing', slo, { requests: 19, errors: 19 }, undefined],
+    ['four requests say nothing', slo, { requests: 4, errors: 4 }, undefined],
+    ['a few of which more than half failed', slo, { requests: 5, errors: 3 }, 'ErrorRateExceeded'],
+    ['a few of which half failed', slo, { requests: 6, errors: 3 }, undefined],
+    [
+      'a few of which as many failed as it may',
+      manifest({ healthGate: { slo: { errorRate: 0.8 } } }),
+      { requests: 5, errors: 4 },
+      undefined,
+    ],
+    ['a few that were slow', slo, { requests: 19, p99Ms: 900 }, undefined],
     ['as many errors as allowed', slo, { requests: 100, errors: 1 }, undefined],
     ['more errors', slo, { requests: 100, errors: 2 }, 'ErrorRateExceeded'],
     ['one in twenty when nothing is said', manifest(), { requests: 100, errors: 5 }, undefined],
@@ -127,14 +158,21 @@ describe('gateBreach', () => {
 describe('trafficFacts', () => {
   const report = (revision: number, given: Partial<VersionTraffic>) => ({ revision, versions: { '1': traffic(given) } });
   test('without a gateway nothing has to be waited for', () => {
-    expect(trafficFacts([], 3)).toEqual({ isCurrent: true, versions: {} });
+    expect(trafficFacts([], 3)).toEqual({ isCurrent: true, isReported: false, versions: {} });
+  });
+  test('gateways that told something before and do not any more are waited for', () => {
+    expect(trafficFacts([], 3, true)).toEqual({ isCurrent: false, isReported: false, versions: {} });
   });
   test('counts of other routes are left out, what is under way is not', () => {
     const facts = trafficFacts(
       [report(3, { requests: 10, errors: 1, inFlight: 1, p99Ms: 5 }), report(2, { requests: 90, inFlight: 2, p99Ms: 9 })],
       3,
     );
-    expect(facts).toEqual({ isCurrent: false, versions: { '1': traffic({ requests: 10, errors: 1, inFlight: 3, p99Ms: 5 }) } });
+    expect(facts).toEqual({
+      isCurrent: false,
+      isReported: true,
+      versions: { '1': traffic({ requests: 10, errors: 1, inFlight: 3, p99Ms: 5 }) },
+    });
   });
   test('a gateway that has said nothing yet is waited for', () => {
     expect(trafficFacts([report(3, {}), undefined], 3).isCurrent).toBe(false);

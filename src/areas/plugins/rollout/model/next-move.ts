@@ -2,7 +2,7 @@ import type { PluginManifest } from '../../../../api/adapstory.com/v1/plugin-man
 import { gateBreach, type Breach } from './health-gate.ts';
 import { sameRoutes, withShare, type Route } from './routes.ts';
 import type { ShiftStep } from './shift-steps.ts';
-import { trafficOf, type TrafficFacts } from './traffic-facts.ts';
+import { trafficOf, type TrafficFacts, type VersionTraffic } from './traffic-facts.ts';
 
 /** A gateway that does not follow the routes for so long is gone, or will be told when it is back. */
 const GATEWAY_PATIENCE_MS = 5_000;
@@ -26,6 +26,8 @@ export interface ShiftSituation {
   step: number | undefined;
   /** How long the routes are as they are. */
   sinceMs: number;
+  /** To the target, in the steps before this one. */
+  counted: { requests: number; errors: number };
   traffic: TrafficFacts;
 }
 
@@ -65,25 +67,34 @@ function pendingStep(situation: ShiftSituation): Move | undefined {
   const wanted = withShare(routes, target, step.weight, atWork);
   // A step that was begun for other steps, or routes that somebody changed.
   if (!sameRoutes(routes, wanted)) return { type: 'shift', routes: wanted, step: index };
-  const breach = gateBreach(manifest, trafficOf(traffic, target.version));
+  const breach = gateBreach(manifest, wholeTraffic(situation));
   if (breach) return { type: 'reject', breach };
   if (!traffic.isCurrent && sinceMs < GATEWAY_PATIENCE_MS) return waitForGateways(sinceMs);
   if (sinceMs < step.pauseMs) {
     // No seconds in it: a status that changes every second would be written every second.
-    const message = `${step.weight} % of the requests go to ${target.version}`;
+    const unseen = traffic.isReported ? '' : '; no gateway tells how they fare';
+    const message = `${step.weight} % of the requests go to ${target.version}${unseen}`;
     return { type: 'wait', for: 'pause', message, afterMs: Math.min(step.pauseMs - sinceMs, LOOK_AGAIN_MS) };
   }
   if (index === steps.length - 1) return undefined;
   return { type: 'shift', routes: withShare(routes, target, steps[index + 1].weight, atWork), step: index + 1 };
 }
 
+/** What became of the requests to the target in all of its steps; a few at each of them say something together. */
+export function wholeTraffic({ target, counted, traffic }: Pick<ShiftSituation, 'target' | 'counted' | 'traffic'>): VersionTraffic {
+  const now = trafficOf(traffic, target.version);
+  return { ...now, requests: counted.requests + now.requests, errors: counted.errors + now.errors };
+}
+
+/** A gateway that is silent may have requests under way that nobody knows of: only the deadline ends them. */
 function drained({ routes, target, sinceMs, traffic }: ShiftSituation, others: readonly Route[]): Move {
   const retired: Move = { type: 'retire', routes: routes.filter(({ version }) => version === target.version) };
   if (sinceMs >= DRAIN_DEADLINE_MS) return retired;
   if (!traffic.isCurrent && sinceMs < GATEWAY_PATIENCE_MS) return waitForGateways(sinceMs);
   const busy = others.filter(({ version }) => trafficOf(traffic, version).inFlight > 0).map(({ version }) => version);
-  if (busy.length === 0) return retired;
-  const message = `requests to ${busy.join(', ')} are still under way`;
+  if (busy.length === 0 && traffic.isCurrent) return retired;
+  const message =
+    busy.length > 0 ? `requests to ${busy.join(', ')} are still under way` : 'a gateway is silent, and may have requests under way';
   return { type: 'wait', for: 'drain', message, afterMs: Math.min(DRAIN_DEADLINE_MS - sinceMs, LOOK_AGAIN_MS) };
 }
 

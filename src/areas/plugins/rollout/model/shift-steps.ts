@@ -7,10 +7,10 @@ export interface ShiftStep {
   pauseMs: number;
 }
 
-/** Half of the requests first, and a moment at all of them: what is broken for everybody shows at once. */
+/** Half of the requests first, and a while at all of them: what is broken shows where one request comes in a second, too. */
 const ROLLING: readonly ShiftStep[] = [
-  { weight: 50, pauseMs: 1_000 },
-  { weight: 100, pauseMs: 2_000 },
+  { weight: 50, pauseMs: 5_000 },
+  { weight: 100, pauseMs: 5_000 },
 ];
 /** All at once; the old version stays beside it for a while. */
 const BLUE_GREEN: readonly ShiftStep[] = [{ weight: 100, pauseMs: 10_000 }];

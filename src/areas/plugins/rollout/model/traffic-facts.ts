@@ -20,6 +20,8 @@ export interface GatewayReport {
 export interface TrafficFacts {
   /** Every gateway goes by the routes of now. */
   isCurrent: boolean;
+  /** There is a gateway that tells anything. */
+  isReported: boolean;
   versions: Readonly<Record<string, VersionTraffic>>;
 }
 
@@ -27,9 +29,10 @@ const NONE: VersionTraffic = { inFlight: 0, requests: 0, errors: 0, p99Ms: 0 };
 
 /**
  * Sums up the reports of the gateways. One that has not told of the routes of now counts with what it has under way, its counts are of
- * another step. `undefined`: a gateway that has told nothing about this installation yet.
+ * another step. `undefined`: a gateway that has told nothing about this installation yet. Where gateways told something before, silence does
+ * not mean that there is nothing to tell.
  */
-export function trafficFacts(reports: readonly (GatewayReport | undefined)[], revision: number): TrafficFacts {
+export function trafficFacts(reports: readonly (GatewayReport | undefined)[], revision: number, wasReported = false): TrafficFacts {
   const versions: Record<string, VersionTraffic> = {};
   for (const report of reports) {
     for (const [version, traffic] of Object.entries(report?.versions ?? {})) {
@@ -37,7 +40,9 @@ export function trafficFacts(reports: readonly (GatewayReport | undefined)[], re
       versions[version] = sum(versions[version] ?? NONE, counted);
     }
   }
-  return { isCurrent: reports.every((report) => report?.revision === revision), versions };
+  const isReported = reports.length > 0;
+  const isCurrent = isReported ? reports.every((report) => report?.revision === revision) : !wasReported;
+  return { isCurrent, isReported, versions };
 }
 
 export function trafficOf({ versions }: TrafficFacts, version: string): VersionTraffic {

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { tenantry, type } from './command.ts';
 
@@ -109,7 +109,9 @@ describe('an instance', () => {
   });
   afterAll(() => engine.stop());
 
-  test('keeps its keys and its kubeconfig to its owner', () => {
+  test('keeps its keys and its kubeconfig to its owner', async () => {
+    // Lines of the audit log are gathered for a moment before they are written.
+    await vi.waitUntil(() => existsSync(join(data, 'audit.log')), { timeout: 30_000 });
     const secret = [
       'kubeconfig',
       'audit.log',

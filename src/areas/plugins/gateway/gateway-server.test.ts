@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, createServer as createSocketServer, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -134,13 +134,27 @@ test('a request that offers h2c is served without, its body and the connectionâ€
   }
 });
 
-test.each(['h2c', 'websocket'])('an offer of %s before the request before it is answered ends the connection', async (protocol) => {
+test('an offer of websocket before the request before it is answered ends the connection', async () => {
   let isAsked = false;
   const { raw } = await gatewayTo([await pod(() => (isAsked = true))]);
   const socket = raw('GET /school/hello/ HTTP/1.1\r\nHost: x\r\n\r\n');
   await until(() => isAsked);
-  socket.write(`GET /school/hello/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`);
+  socket.write('GET /school/hello/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
   expect(await text(socket).catch(() => '')).toBe('');
+});
+
+test('an offer of h2c before the request before it is answered ends the connection, or waits for its turn', async () => {
+  const asked: ServerResponse[] = [];
+  const { raw } = await gatewayTo([await pod((_, response) => void asked.push(response))]);
+  const socket = raw('GET /school/hello/ HTTP/1.1\r\nHost: x\r\n\r\n');
+  let said = '';
+  socket.on('data', (chunk: Buffer) => (said += chunk.toString())).on('error', () => {});
+  await until(() => asked.length === 1);
+  socket.write('GET /school/hello/ HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+  await until(() => asked.length === 2 || socket.closed);
+  for (const [index, response] of [...asked.entries()].toReversed()) response.end(`answer ${index}`);
+  await until(() => said.includes('answer 1') || socket.closed);
+  expect(['', 'answer 0answer 1']).toContain((said.match(/answer \d/g) ?? []).join(''));
 });
 
 const get = (port: number, signal?: AbortSignal) => fetch(`http://127.0.0.1:${port}/school/hello/`, { signal });

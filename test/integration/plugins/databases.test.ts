@@ -103,6 +103,10 @@ describe('the databases of plugins, on PostgreSQL', { timeout: 60_000 }, () => {
     await expect(hello(sql)).rejects.toThrow(message);
   });
 
+  it('keep statements, which may be of any length, out of what is logged about refusals', async () => {
+    expect((await hello('SHOW log_min_error_statement')).rows).toEqual([{ log_min_error_statement: 'panic' }]);
+  });
+
   it('let a plugin give nothing away', async () => {
     await hello('GRANT SELECT ON notes TO "plugin_other_school"');
     const reading = as('school', 'other', (client) => client.query('SELECT * FROM "plugin_hello".notes'));

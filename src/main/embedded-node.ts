@@ -1,6 +1,7 @@
 import { ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
 import type { ServerFoundation } from '../engine/apiserver/server.ts';
 import type { ObjectWriter } from '../engine/apiserver/registry/objects.ts';
+import { localStorageClass } from '../engine/controllers/persistent-volume/local-volume.ts';
 import { machineFacts } from '../engine/node/registration/machine-facts.ts';
 import { newLease } from '../engine/node/registration/node-registrar.ts';
 import { nodeRights, nodeUser } from '../engine/node/registration/node-rights.ts';
@@ -34,6 +35,13 @@ export async function prepareNode(
 async function register(objects: ObjectWriter, name: string, node: KubeObject): Promise<void> {
   const { metadata } = await objects.create(NODES, node, { ours: true });
   const lease = newLease(name, metadata.uid!, formatMicroTime(new Date(realClock.now())));
-  const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease };
-  await ensureObjects(objects, [{ resource: { group: 'coordination.k8s.io', resource: 'leases' }, object }]);
+  // A claim gets the default class when it is made, and not later: the class is there before the first claim can be.
+  const storageClass = { apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', ...localStorageClass() };
+  await ensureObjects(objects, [
+    {
+      resource: { group: 'coordination.k8s.io', resource: 'leases' },
+      object: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...lease },
+    },
+    { resource: { group: 'storage.k8s.io', resource: 'storageclasses' }, object: storageClass },
+  ]);
 }

@@ -27,11 +27,13 @@ export interface WebhookServer {
 /** The API server sends objects of up to 3 MiB, old and new, with some overhead. */
 const MAX_BODY = 8 * 1024 * 1024;
 const RELOAD_MS = 60_000;
+/** Longer than API servers keep idle connections (90 s): one that is closed as it is used again is a refused request of somebody. */
+const KEEP_ALIVE_MS = 180_000;
 
 export async function startWebhookServer(options: WebhookServerOptions): Promise<WebhookServer> {
   let pair = await options.certificate();
   const underWay = new Set<Promise<void>>();
-  const server = createServer({ ...pair, minVersion: 'TLSv1.2' }, (request, response) => {
+  const server = createServer({ ...pair, minVersion: 'TLSv1.2', keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const answered = new Promise<void>((resolve) => void response.once('close', () => resolve())).then(
       () => void underWay.delete(answered),
     );

@@ -46,11 +46,11 @@ export class ScriptedRuns {
   }
 
   /** A Pod of the Runtime `here` that is ready. */
-  async pod(name: string, metadata: object = {}): Promise<{ name: string; uid: string }> {
+  async pod(name: string, metadata: object = {}, place: object = { schedulerName: 'nobody' }): Promise<{ name: string; uid: string }> {
     const pods = this.client.resource(Pod, 'default');
     const { metadata: created } = await pods.create({
       metadata: { name, labels: { runtime: 'here' }, ...metadata },
-      spec: { containers: [{ name: 'runtime', image: 'example/none' }], schedulerName: 'nobody' },
+      spec: { containers: [{ name: 'runtime', image: 'example/none' }], ...place },
     });
     const status = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
     await pods.status.patch(name, { type: 'merge', patch: { status } });

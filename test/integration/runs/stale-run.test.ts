@@ -70,7 +70,8 @@ describe('Runs whose Pod does not bring them to their end', () => {
   });
 
   it('stay with a Pod that drains, but those that did not begin leave it', async () => {
-    const pod = await world.pod('draining', { finalizers: ['example.com/held'] });
+    // Only a Pod that has a node gets time to end.
+    const pod = await world.pod('draining', { finalizers: ['example.com/held'] }, { nodeName: 'nowhere' });
     await world.runOn('drains', pod, 'Running');
     await world.runOn('waits', pod, 'Scheduled');
     await world.deletePod('draining', 60);

@@ -8,6 +8,7 @@ import type { Client } from '../client/client.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import { KUBERNETES_SERVICE_ADDRESS } from '../engine/apiserver/builtin/bootstrap.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
+import { builtProgram } from '../lib/built-program.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
@@ -106,9 +107,8 @@ export class ClustersOnDemand {
 }
 
 function controlPlaneProgram(): string {
-  for (const place of ['./tenant-control-plane.js', '../tenant-control-plane.js', '../../dist/tenant-control-plane.js']) {
-    const path = fileURLToPath(new URL(place, import.meta.url));
-    if (existsSync(path)) return path;
-  }
+  const file = 'tenant-control-plane.js';
+  const path = builtProgram(file) ?? fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
+  if (existsSync(path)) return path;
   throw new Error('Cannot start control planes: their program tenant-control-plane.js is not beside this one; build the product first');
 }

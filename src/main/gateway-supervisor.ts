@@ -1,8 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { GATEWAY_NAME, PLATFORM_NAMESPACE } from '../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { GATEWAY_PORT, gatewayService } from '../areas/plugins/gateway/gateway-service.ts';
 import { GATEWAY_USER, gatewayRights } from '../areas/plugins/gateway/gateway-rights.ts';
@@ -16,6 +14,7 @@ import { KeyFiles } from '../lib/pki/key-files.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { replaceFile } from '../lib/pki/private-file.ts';
 import { installObjects } from './areas.ts';
+import { isRunning, localUrl, programOf, send, stopChild } from './supervised-child.ts';
 
 export interface GatewaySettings {
   /** Absent: the usual one, or a free one when that is taken. */
@@ -98,7 +97,7 @@ export class GatewaySupervisor {
     };
     const flags = Object.entries(args).map(([name, value]) => `--${name}=${value}`);
     if (settings.port === undefined) flags.push('--free-port');
-    const child = spawn(process.execPath, ['--max-semi-space-size=2', program(), ...flags], {
+    const child = spawn(process.execPath, ['--max-semi-space-size=2', programOf('the plugin gateway', 'plugin-gateway.js'), ...flags], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       detached: true,
     });
@@ -126,10 +125,9 @@ export class GatewaySupervisor {
     await files.flush();
     await mkdir(join(data, 'gateway'), { recursive: true, mode: 0o700 });
     const path = join(data, 'gateway', 'kubeconfig');
-    const server = url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
     await replaceFile(
       path,
-      kubeconfigText({ server, authorityPem: pki.authority.certificatePem, credentials, user: 'plugin-gateway' }),
+      kubeconfigText({ server: localUrl(url), authorityPem: pki.authority.certificatePem, credentials, user: 'plugin-gateway' }),
       0o600,
     );
     return path;
@@ -149,25 +147,16 @@ export class GatewaySupervisor {
     const { service, slice } = gatewayService(forPods);
     await client.resource(Service, PLATFORM_NAMESPACE).apply(service, owner);
     await client.resource(EndpointSlice, PLATFORM_NAMESPACE).apply(slice, owner);
-    send(child, { type: 'listen', host: forPods, port: GATEWAY_PORT });
+    const listen: SupervisorMessage = { type: 'listen', host: forPods, port: GATEWAY_PORT };
+    send(child, listen);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#restart?.cancel();
-    const child = this.#process;
-    if (!child || child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-    const exited = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
-    send(child, { type: 'stop' });
-    const patience = realClock.setTimer(STOP_PATIENCE_MS, () => void child.kill('SIGKILL'));
-    patience.hold?.();
-    await exited;
-    patience.cancel();
+    const stop: SupervisorMessage = { type: 'stop' };
+    if (isRunning(this.#process)) await stopChild(this.#process, stop, STOP_PATIENCE_MS);
   }
-}
-
-function send(child: ChildProcess, message: SupervisorMessage): void {
-  if (child.connected) child.send(message);
 }
 
 /** Whoever keeps the first keys of plugins makes it. */
@@ -175,12 +164,4 @@ async function whenThere(client: Client, namespace: string, signal: AbortSignal)
   for await (const update of client.resource(Namespace).watch({ fieldSelector: `metadata.name=${namespace}`, signal })) {
     if ('object' in update && update.type !== 'DELETED') return;
   }
-}
-
-function program(): string {
-  for (const place of ['./plugin-gateway.js', '../plugin-gateway.js']) {
-    const path = fileURLToPath(new URL(place, import.meta.url));
-    if (existsSync(path)) return path;
-  }
-  throw new Error('Cannot start the plugin gateway: its program is not beside this one; build the product first');
 }

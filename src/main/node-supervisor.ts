@@ -1,9 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Client } from '../client/client.ts';
 import { Node } from '../client/kinds.ts';
 import { machineFacts, machineState, type MachineFacts } from '../engine/node/registration/machine-facts.ts';
@@ -18,6 +16,7 @@ import { ensureNodeCertificates } from '../lib/pki/ensure-node-certificates.ts';
 import type { Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { replaceFile } from '../lib/pki/private-file.ts';
+import { isRunning, localUrl, programOf, stopChild } from './supervised-child.ts';
 
 export const NODE_MODES = ['auto', 'process', 'oci', 'none'] as const;
 export type NodeMode = (typeof NODE_MODES)[number];
@@ -135,19 +134,13 @@ export class NodeSupervisor {
     await this.#launching;
     const { keepPods } = this.#options.settings;
     // One that was just about to be started again is needed once more, to end what an earlier one left.
-    const agent = isAlive(this.#agent) || !this.#needed || keepPods ? this.#agent : await this.#prepare().then((args) => this.#spawn(args));
-    if (!isAlive(agent)) return;
-    const exited = new Promise<void>((resolve) => void agent.once('exit', () => resolve()));
-    // Whoever is still starting reads it when it is ready.
+    const agent =
+      isRunning(this.#agent) || !this.#needed || keepPods ? this.#agent : await this.#prepare().then((args) => this.#spawn(args));
+    if (!isRunning(agent)) return;
     const message: SupervisorMessage = { type: 'stop', keepPods };
-    if (agent.connected) agent.send(message);
-    const patience = realClock.setTimer(STOP_PATIENCE_MS, () => {
-      this.#options.log.error('the node agent does not end its Pods in time; what is left runs on, and the next start takes it over');
-      agent.kill('SIGKILL');
-    });
-    patience.hold?.();
-    await exited;
-    patience.cancel();
+    await stopChild(agent, message, STOP_PATIENCE_MS, () =>
+      this.#options.log.error('the node agent does not end its Pods in time; what is left runs on, and the next start takes it over'),
+    );
   }
 
   get #folder(): string {
@@ -207,7 +200,7 @@ export class NodeSupervisor {
       clock: realClock,
     });
     const kubeconfig = join(this.#folder, 'kubeconfig');
-    const server = this.#url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+    const server = localUrl(this.#url);
     const text = kubeconfigText({
       server,
       authorityPem: pki.authority.certificatePem,
@@ -234,7 +227,7 @@ export class NodeSupervisor {
 
   #spawn(args: string[]): ChildProcess {
     const { log } = this.#options;
-    const agent = spawn(process.execPath, [...AGENT_FLAGS, agentProgram(), ...args], {
+    const agent = spawn(process.execPath, [...AGENT_FLAGS, programOf('the node agent', 'node.js'), ...args], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       // Ctrl-C is for us: it must not reach the agent's helpers in the middle of their work.
       detached: true,
@@ -262,15 +255,3 @@ export class NodeSupervisor {
 
 /** Small pieces of garbage, collected often: an agent is a process more on the user's machine. */
 const AGENT_FLAGS = ['--max-semi-space-size=2'];
-
-function isAlive(agent: ChildProcess | undefined): agent is ChildProcess {
-  return agent !== undefined && agent.pid !== undefined && agent.exitCode === null && agent.signalCode === null;
-}
-
-function agentProgram(): string {
-  for (const place of ['./node.js', '../node.js']) {
-    const path = fileURLToPath(new URL(place, import.meta.url));
-    if (existsSync(path)) return path;
-  }
-  throw new Error('Cannot start the node agent: its program node.js is not beside this one; build the product first');
-}

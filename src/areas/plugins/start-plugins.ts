@@ -50,12 +50,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     orphansController(environment, parts),
     upkeep,
     lagAlertController(environment),
-    tenantEventsController(environment, {
-      ...parts,
-      claims: parts.eventClaims,
-      settings: parts.database.settings,
-      broker: () => parts.broker.current(),
-    }),
+    tenantEventsController(environment, parts),
     tokenController(environment, parts),
     rotationController(environment, parts),
     tenantDatabasesController(environment, parts),

@@ -1,6 +1,5 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { builtProgram } from '../../../lib/built-program.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { EventBroker } from './event-broker.ts';
 import type { BrokerSettings } from './model/broker-settings.ts';
@@ -19,27 +18,27 @@ export type BrokerAnswer = { id: number; value: unknown } | { id: number; proble
 
 /** The client of Kafka is large and takes its time to load, so it works away from the event loop, and only where there is a Kafka. */
 export async function openBroker(settings: BrokerSettings, clock: Clock): Promise<EventBroker> {
-  const place = program();
+  const place = builtProgram('kafka-worker.js');
   if (place) return brokerInThread(place, settings);
   // From sources there is no program that a thread could load; tests run like that.
   const { KafkaBroker } = await import('./kafka-broker.ts');
   return new KafkaBroker(settings, clock);
 }
 
-export function brokerInThread(place: URL, settings: BrokerSettings): EventBroker {
+export function brokerInThread(place: string | URL, settings: BrokerSettings): EventBroker {
   const thread = new BrokerThread(place, settings);
   const calls = BROKER_METHODS.map((method) => [method, (...args: unknown[]) => thread.ask(method, args)]);
   return { settings, close: () => thread.close(), ...(Object.fromEntries(calls) as Pick<EventBroker, BrokerMethod>) };
 }
 
 class BrokerThread {
-  readonly #place: URL;
+  readonly #place: string | URL;
   readonly #settings: BrokerSettings;
   readonly #waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #worker: Worker | undefined;
   #last = 0;
 
-  constructor(place: URL, settings: BrokerSettings) {
+  constructor(place: string | URL, settings: BrokerSettings) {
     this.#place = place;
     this.#settings = settings;
   }
@@ -82,12 +81,4 @@ class BrokerThread {
     for (const { reject } of this.#waiting.values()) reject(new Error(`Cannot ask Kafka: the thread that talks to it ended: ${why}`));
     this.#waiting.clear();
   }
-}
-
-function program(): URL | undefined {
-  for (const place of ['./kafka-worker.js', '../kafka-worker.js']) {
-    const url = new URL(place, import.meta.url);
-    if (existsSync(fileURLToPath(url))) return url;
-  }
-  return undefined;
 }

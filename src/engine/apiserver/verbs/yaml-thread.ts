@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { badRequestError, failure } from '../../../kube/status.ts';
+import { builtProgram } from '../../../lib/built-program.ts';
 
 /** A parser written for people's files takes a second for a hostile megabyte: it works in a thread of its own, away from the event loop. */
 const MAX_YAML_BYTES = 1024 * 1024;
@@ -45,7 +44,7 @@ class YamlThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(program()!, { resourceLimits: { maxOldGenerationSizeMb: 256 }, execArgv: [], env: {} });
+    const worker = new Worker(builtProgram('yaml-worker.js')!, { resourceLimits: { maxOldGenerationSizeMb: 256 }, execArgv: [], env: {} });
     worker.on('message', (answer: Answer) => this.#answered(answer));
     worker.on('error', (error) => {
       if (this.#worker === worker) this.#end(`error converting YAML to JSON: ${error.message}`);
@@ -76,15 +75,6 @@ class YamlThread {
   }
 }
 
-/** The built program of the thread. Undefined when we run from sources, which a thread cannot load. */
-function program(): URL | undefined {
-  for (const place of ['./yaml-worker.js', '../yaml-worker.js']) {
-    const url = new URL(place, import.meta.url);
-    if (existsSync(fileURLToPath(url))) return url;
-  }
-  return undefined;
-}
-
 let thread: YamlThread | null | undefined;
 
 /** @throws StatusError */
@@ -93,7 +83,7 @@ export async function yamlToJson(bytes: Uint8Array): Promise<YamlText> {
     throw failure('RequestEntityTooLarge', `Request entity too large: limit is ${MAX_YAML_BYTES} for YAML; send JSON`, {});
   }
   const text = Buffer.from(bytes).toString('utf8');
-  if (thread === undefined) thread = program() === undefined ? null : new YamlThread();
+  if (thread === undefined) thread = builtProgram('yaml-worker.js') === undefined ? null : new YamlThread();
   if (thread === null) {
     const { parseYamlText } = await import('./yaml-body.ts');
     const { value, duplicates } = parseYamlText(text);

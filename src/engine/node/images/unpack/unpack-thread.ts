@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { LayerError } from './layer-writer.ts';
 import type { UnpackedLayer, UnpackJob } from './unpack-layer.ts';
+import { builtProgram } from '../../../../lib/built-program.ts';
 
 /** Unpacks away from the event loop, one layer after the other. */
 export interface Unpacker {
@@ -16,11 +15,11 @@ export type UnpackAnswer = { unpacked: UnpackedLayer } | { problem: string };
 
 /** Starts nothing before the first layer. */
 export function createUnpacker(): Unpacker {
-  const place = program();
+  const place = builtProgram('unpack.js');
   return place === undefined ? inThisThread() : inThreadOfItsOwn(place);
 }
 
-function inThreadOfItsOwn(place: URL): Unpacker {
+function inThreadOfItsOwn(place: string): Unpacker {
   let worker: Worker | undefined;
   return {
     unpack(job) {
@@ -72,12 +71,4 @@ function inThisThread(): Unpacker {
       await last;
     },
   };
-}
-
-function program(): URL | undefined {
-  for (const place of ['./unpack.js', '../unpack.js']) {
-    const url = new URL(place, import.meta.url);
-    if (existsSync(fileURLToPath(url))) return url;
-  }
-  return undefined;
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
+import { builtProgram } from '../../../../lib/built-program.ts';
 import { realClock, type Clock } from '../../../../lib/clock.ts';
 import { prepareShimFolder, shimLogPath, socketPath } from '../shim-paths.ts';
 import { ShimError, type ProgramEnd, type ProgramStreams, type Shim, type ShimProgramState, type StartedProgram } from '../shim.ts';
@@ -114,7 +114,7 @@ async function findOrStart({ dir, program, clock = realClock }: ConnectShimOptio
       throw new ShimError('Disconnected', `Cannot start the shim for "${dir}": it does not come up; ${shimLogPath(dir)} says why`);
     }
     // One that ends without being ready has left the place to another, which is about to listen.
-    if (!(await startShim(dir, program ?? builtProgram()))) await pause(clock, RETRY_MS);
+    if (!(await startShim(dir, program ?? shimProgram()))) await pause(clock, RETRY_MS);
   }
 }
 
@@ -157,11 +157,9 @@ async function startShim(dir: string, program: string): Promise<boolean> {
   }
 }
 
-function builtProgram(): string {
-  for (const place of ['./shim.js', '../shim.js']) {
-    const path = fileURLToPath(new URL(place, import.meta.url));
-    if (existsSync(path)) return path;
-  }
+function shimProgram(): string {
+  const path = builtProgram('shim.js');
+  if (path !== undefined) return path;
   throw new ShimError('Disconnected', 'Cannot start the shim: its program shim.js is not beside this one; build the product first');
 }
 

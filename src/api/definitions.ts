@@ -13,6 +13,7 @@ import { publisherDefinition } from './plugins.tenantry.dev/v1alpha1/publisher.t
 import { clusterPolicyDefinition } from './tenantry.dev/v1alpha1/cluster-policy.ts';
 import { tenantClusterDefinition } from './tenantry.dev/v1alpha1/tenant-cluster.ts';
 import { tenantDefinition } from './tenantry.dev/v1alpha1/tenant.ts';
+import { vpcDefinition } from './tenantry.dev/v1alpha1/vpc.ts';
 
 /** Every Kind that we define. The build makes a CRD of each. */
 export const definitions: readonly KindDefinition[] = [
@@ -30,4 +31,5 @@ export const definitions: readonly KindDefinition[] = [
   crossTenantAttemptDefinition,
   tenantClusterDefinition,
   clusterPolicyDefinition,
+  vpcDefinition,
 ];

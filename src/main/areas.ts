@@ -14,6 +14,7 @@ import { KIND_RULES } from '../areas/tenancy/admission/kind-rules.ts';
 import { tenancyRights } from '../areas/tenancy/tenancy-rights.ts';
 import { ClusterPolicyKind } from '../api/tenantry.dev/v1alpha1/cluster-policy.ts';
 import { TenantClusterKind } from '../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import { VpcKind } from '../api/tenantry.dev/v1alpha1/vpc.ts';
 import { RuntimeKind } from '../api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Client } from '../client/client.ts';
 import { ensureMarkedObjects, ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
@@ -50,7 +51,7 @@ export function builtDefinitions(): KubeObject[] {
 }
 
 /** Of the embedded engine alone: on a Kubernetes nobody would act on them. */
-const EMBEDDED_ONLY: readonly string[] = [TenantClusterKind.kind, ClusterPolicyKind.kind];
+const EMBEDDED_ONLY: readonly string[] = [TenantClusterKind.kind, ClusterPolicyKind.kind, VpcKind.kind];
 
 /** The definitions of some groups, for a Kubernetes. */
 export function definitionsForKubernetes(groups: readonly string[]): KubeObject[] {

@@ -11,7 +11,11 @@ const WRITE = [...READ, 'create', 'update', 'patch', 'delete'];
 /** What they may do on the host, and no more; inside a tenant's cluster they have its own keys. */
 export function clustersRights(): KubeObject[] {
   const rules = [
-    { apiGroups: ['tenantry.dev'], resources: ['tenantclusters', 'tenantclusters/status', 'clusterpolicies/status'], verbs: WRITE },
+    {
+      apiGroups: ['tenantry.dev'],
+      resources: ['tenantclusters', 'tenantclusters/status', 'clusterpolicies/status', 'vpcs', 'vpcs/status'],
+      verbs: WRITE,
+    },
     { apiGroups: ['tenantry.dev'], resources: ['tenants', 'clusterpolicies'], verbs: READ },
     { apiGroups: [''], resources: ['secrets'], verbs: WRITE },
     { apiGroups: [''], resources: ['configmaps'], verbs: READ },
@@ -34,6 +38,6 @@ function forUsers(role: string, verbs: string[]): KubeObject {
     apiVersion: 'rbac.authorization.k8s.io/v1',
     kind: 'ClusterRole',
     metadata: { name: `${NAME}:${role}`, labels: { [`rbac.authorization.k8s.io/aggregate-to-${role}`]: 'true' } },
-    rules: [{ apiGroups: ['tenantry.dev'], resources: ['tenantclusters'], verbs }],
+    rules: [{ apiGroups: ['tenantry.dev'], resources: ['tenantclusters', 'vpcs'], verbs }],
   };
 }

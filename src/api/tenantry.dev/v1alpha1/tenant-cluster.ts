@@ -15,14 +15,17 @@ const nodePool = object(
 const network = object(
   {},
   {
-    /** The subnet of the tenant's VPC that the cluster lives in. */
+    /** The subnet of the tenant's VPC that the cluster lives in; absent: the first. */
     subnet: name,
-    mode: oneOf(['Overlay', 'VLAN']),
-    vlan: integer({ minimum: 1, maximum: 4094 }),
     podCidr: cidr,
     serviceCidr: cidr,
   },
-  rules({ rule: "(has(self.mode) && self.mode == 'VLAN') == has(self.vlan)", message: 'mode VLAN needs a vlan, mode Overlay has none' }),
+  rules({
+    rule: ['subnet', 'podCidr', 'serviceCidr']
+      .map((field) => `has(self.${field}) == has(oldSelf.${field}) && (!has(self.${field}) || self.${field} == oldSelf.${field})`)
+      .join(' && '),
+    message: 'a cluster stays in the subnet, and keeps the ranges, that it was made with',
+  }),
 );
 
 const spec = object(
@@ -66,8 +69,25 @@ const spec = object(
       },
     ),
   },
-  // It may be no more than its name.
-  { default: { sleep: false } },
+  {
+    // It may be no more than its name.
+    default: { sleep: false },
+    ...rules({ rule: 'has(self.network) == has(oldSelf.network)', message: 'a network is given to a cluster when it is made, and stays' }),
+  },
+);
+
+const worker = object(
+  { name: text(), pool: text(), address: text(), mac: text() },
+  {
+    /** Which kind of machine it is, and what stands between its processes and this machine's kernel. */
+    provider: text(),
+    isolation: text(),
+    /** Pending, Joining, Ready, Leaving, Failed. */
+    phase: text(),
+    message: text(),
+    /** The ranges of its Pods, which are routed through it. */
+    podCidrs: list(text()),
+  },
 );
 
 const status = object(
@@ -84,6 +104,19 @@ const status = object(
     kubeconfig: text(),
     certificatesExpire: time(),
     addOns: list(text()),
+    /** Its place in the VPC of its tenant. */
+    network: object(
+      { vpc: text(), subnet: text(), cidr: text(), gateway: text(), address: text() },
+      {
+        /** The ranges of its Pods and Services. */
+        podCidr: text(),
+        serviceCidr: text(),
+        /** What its workers reach of the platform beside the endpoint: the tunnel, names, images. `address` is where, if not at the network's own. */
+        listeners: list(object({ name: text(), protocol: oneOf(['tcp', 'udp']), port: integer() }, { address: text() })),
+      },
+    ),
+    /** Those that there are, and those that are being made: what is not here has nothing of a worker. */
+    workers: list(worker, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
     /** What the policies allow the tenant, and what it has. */
     bounds: object({}, { policies: list(text()), clusters: text(), workers: text(), cpu: text(), memory: text(), versions: list(text()) }),
     backups: list(object({ name: text(), time: time(), bytes: integer({ format: 'int64' }) }, {})),

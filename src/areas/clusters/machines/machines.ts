@@ -1,4 +1,5 @@
 import type { KernelIsolation } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import type { Attachment } from '../network/model/vpc.ts';
 import type { Device } from '../network/networks.ts';
 
 /** What a worker is to be. Complete: a provider needs nothing else, and keeps nothing but what is in its folder. */
@@ -42,6 +43,11 @@ export interface Machines {
   readonly isolation: KernelIsolation;
   /** Why none can be had here, in words for the operator; undefined: a guest was seen to boot. Asked once, and not before a worker is wanted. */
   unable(): Promise<string | undefined>;
+  /**
+   * Where the port of a machine in the network has to end: a tap that its user may open, or a namespace that is the machine's. Asked before the network
+   * makes the port; the same answer for as long as there is anything of the machine, which from now on there is: `remove` takes it back.
+   */
+  place(id: string, cluster: string): Promise<Attachment>;
   /** Makes it, or starts it again when it has ended. @throws MachineError */
   run(wanted: WantedMachine): Promise<RunningMachine>;
   /** Ends it and keeps its disk. */

@@ -85,6 +85,8 @@ const worker = object(
     /** Pending, Joining, Ready, Leaving, Failed. */
     phase: text(),
     message: text(),
+    /** Where its port of the network ends: a tap, or a namespace. Until it is known there is no port. */
+    attachment: object({ kind: oneOf(['Tap', 'Namespace']) }, { owner: integer({ format: 'int64' }), path: text() }),
     /** The ranges of its Pods, which are routed through it. */
     podCidrs: list(text()),
   },

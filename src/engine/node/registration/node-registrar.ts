@@ -14,8 +14,6 @@ const RENEW_MS = 10_000;
 /** A status that did not change is told again after this long. */
 const REPORT_MS = 300_000;
 
-const NOT_READY = 'node.kubernetes.io/not-ready';
-
 type NodeObject = NonNullable<(typeof Node)['objectType']>;
 
 export interface RegistrarOptions {
@@ -106,15 +104,8 @@ export class NodeRegistrar {
     } catch (error) {
       if (!isStatusError(error, 'NotFound')) throw error;
       this.#toldAt = this.#options.clock.monotonic();
-      return this.#opened(await nodes.create(newNode(node, health, new Date(this.#options.clock.now()))));
+      return nodes.create(newNode(node, health, new Date(this.#options.clock.now())));
     }
-  }
-
-  /** A new Node is closed to Pods until somebody has seen that it is ready. It is: we say so ourselves. */
-  async #opened(node: NodeObject): Promise<NodeObject> {
-    const taints = (node.spec?.taints ?? []).filter(({ key }) => key !== NOT_READY);
-    const patch = { spec: { taints: taints.length > 0 ? taints : null } };
-    return this.#options.client.resource(Node).patch(node.metadata.name!, { type: 'merge', patch });
   }
 
   async #renew(): Promise<void> {

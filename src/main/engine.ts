@@ -50,6 +50,8 @@ export interface EngineOptions {
   node?: NodeSettings;
   /** The definitions of the areas' Kinds; absent: the engine is a plain Kubernetes. */
   areas?: () => KubeObject[];
+  /** Without areas: the controllers of Runs start with the first of them; whoever brings the Kinds brings their rights. */
+  runs?: boolean;
   /** Somebody else makes and renews the keys, and hands out credentials; absent: they are in the data directory, with a kubeconfig. */
   keys?: { folder: string; pki: Pki };
   /** Sees the store before anything is written. */
@@ -247,7 +249,7 @@ function startBuiltInControllers(
   server: ApiServer,
   { metrics }: ServerFoundation,
   pki: Pki,
-  { log, traces, data, gateway, address, url }: EngineOptions & { url: string },
+  { log, traces, data, gateway, address, url, runs }: EngineOptions & { url: string },
   node: NodeSupervisor | undefined,
   { tenancy, clusters, refusals }: { tenancy?: TenancyOnDemand; clusters?: ClustersOnDemand; refusals: RefusedRequests },
 ) {
@@ -276,7 +278,9 @@ function startBuiltInControllers(
           clusters.onDemand(clientAs, metrics),
           ...(gateway ? [gatewayOnDemand(gateway, { data, url, address, pki, client: clientOf(server, user), node })] : []),
         ]
-      : [];
+      : runs
+        ? [runsOnDemand(clientAs, undefined, traces)]
+        : [];
   return startControllers({
     onDemand: [scheduler, ...(node ? [agent] : []), ...areas],
     client: clientOf(server, user),

@@ -10,6 +10,10 @@ const TERMINAL: ReadonlySet<RunPhase> = new Set(['Succeeded', 'Failed', 'Timeout
 /** The field selector of Runs that have not ended: however many have, they cost nothing to whoever watches by it. */
 export const UNFINISHED = [...TERMINAL].map((phase) => `status.phase!=${phase}`).join(',');
 
+/** The field selector of Runs that are this API server's own controllers' business: not those that work in a cluster of their tenant. */
+export const HERE = 'status.placedIn=';
+export const UNFINISHED_HERE = `${UNFINISHED},${HERE}`;
+
 export function isTerminal(phase: RunPhase): boolean {
   return TERMINAL.has(phase);
 }
@@ -35,4 +39,9 @@ export const NEXT_PHASES: Readonly<Record<RunPhase, readonly RunPhase[]>> = {
 /** Runs start to count at one. Absent until the first attempt has ended. */
 export function attemptOf(run: Run): number {
   return Math.max(1, run.status?.attempt ?? 1);
+}
+
+/** No attempt has begun, and none is about to: it can still begin anywhere. */
+export function isUntouched(run: Run): boolean {
+  return phaseOf(run) === 'Pending' && attemptOf(run) === 1;
 }

@@ -171,6 +171,8 @@ const status = object(
         /** Of runtimed's log, so that a reader knows when it has all. */ lines: integer({ format: 'int64' }),
       },
     ),
+    /** Additive: the tenant's cluster that a copy of the Run works in. The controllers of this API server leave the Run alone then. */
+    placedIn: text({ maxLength: 63 }),
   },
 );
 
@@ -197,6 +199,8 @@ export const runDefinition = {
     // By these, those who delete finished Runs, and those who clean up artifacts, see no others.
     '.spec.ttlSecondsAfterFinished',
     '.status.artifactStore.driver',
+    // By this, those who work on Runs see none that works elsewhere.
+    '.status.placedIn',
   ],
 } satisfies KindDefinition<ValueOf<typeof spec>, ValueOf<typeof status>>;
 

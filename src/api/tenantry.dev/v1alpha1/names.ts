@@ -13,6 +13,8 @@ export const PROPAGATE_TO_PLATFORM = 'tenantry.dev/propagate-to-platform';
 export const RUN_SHARE_ANNOTATION = 'tenantry.dev/run-share';
 /** On namespaces: which nodes the tenant's Pods are pinned to; absent on shared nodes. */
 export const NODE_POOL_ANNOTATION = 'tenantry.dev/node-pool';
+/** On namespaces: the tenant's cluster that their Runtimes and Runs work in; absent: this one. */
+export const PLACED_IN_LABEL = 'tenantry.dev/placed-in';
 /** On namespaces: nothing new starts. */
 export const SUSPENDED_ANNOTATION = 'tenantry.dev/suspended';
 /** On workloads of a suspended tenant: how many replicas they had. */

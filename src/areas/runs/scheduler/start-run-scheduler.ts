@@ -1,13 +1,14 @@
 import { RUNTIME_LABEL } from '../../../api/kruntimes.io/v1alpha1/names.ts';
-import { UNFINISHED } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
-import { RunKind } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import { isUntouched, UNFINISHED_HERE } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { RunKind, type Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Client } from '../../../client/client.ts';
-import { Namespace, Pod } from '../../../client/kinds.ts';
+import { Pod } from '../../../client/kinds.ts';
 import { longLivedController } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
+import { PlacedNamespaces } from '../placed-namespaces.ts';
 import { writeRunStatus } from '../write-run-status.ts';
 import { RunScheduler } from './run-scheduler.ts';
 import { runSchedulerMetrics } from './run-scheduler-metrics.ts';
@@ -25,6 +26,7 @@ export interface RunSchedulerStart {
 /** Names the tenant of a namespace, and its share of the turns. Written by the platform only. */
 export const TENANT_LABEL = 'tenantry.dev/tenant';
 const SHARE_ANNOTATION = 'tenantry.dev/run-share';
+const BY_NAMESPACE = 'namespace';
 
 /** Returns at once; decisions begin when the first lists are in. Only one may run at a time: the caller holds the Lease. */
 export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise<void> } {
@@ -32,9 +34,11 @@ export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise
   const abort = longLivedController(options.signal);
   const own = options.informers === undefined ? new SharedInformers({ client, log, signal: abort.signal }) : undefined;
   const informers = options.informers ?? own!;
-  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED });
+  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED_HERE });
+  runs.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace!]);
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
-  const namespaces = informers.get(Namespace, { metadataOnly: true });
+  const placed = new PlacedNamespaces(informers);
+  const namespaces = placed.informer;
   const metrics = runSchedulerMetrics(options.metrics);
   const tenantOf = (namespace: string) => {
     const { labels, annotations } = namespaces.get(namespace)?.metadata ?? {};
@@ -55,8 +59,10 @@ export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise
     const queues = abort.signal.aborted ? [] : [...scheduler.queues()];
     return queues.map(({ namespace, waiting }) => ({ tenant: tenantOf(namespace).name, waiting }));
   });
+  const tell = (run: Run) => (isUntouched(run) && placed.has(run.metadata.namespace) ? scheduler.removeRun(run) : scheduler.setRun(run));
   const following = [
-    runs.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removeRun(object) : scheduler.setRun(object))),
+    runs.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removeRun(object) : tell(object))),
+    placed.onChange((namespace) => runs.byIndex(BY_NAMESPACE, namespace).forEach(tell)),
     pods.onChange(({ type, object }) => (type === 'deleted' ? scheduler.removePod(object) : scheduler.setPod(object))),
   ];
   Promise.all([runs, pods, namespaces].map((informer) => informer.whenSynced(abort.signal))).then(

@@ -1,10 +1,10 @@
 import { ARTIFACT_FINALIZER } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import type { Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
-import { phaseOf } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { HERE, phaseOf } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { storeHash } from './store-hash.ts';
 
-/** Runs that have said where their artifacts are: they do so before they have any. */
-export const WITH_ARTIFACTS = 'status.artifactStore.driver!=';
+/** Runs that have said where their artifacts are: they do so before they have any. Those of Runs that work elsewhere are elsewhere. */
+export const WITH_ARTIFACTS = `status.artifactStore.driver!=,${HERE}`;
 
 /** What is kept of such a Run: there may be many. */
 export function runWithArtifacts(run: Run): Run {

@@ -11,20 +11,23 @@ import { ownerKeys } from '../../../../runtime/owner-references.ts';
 import { stepReconciler } from '../../../../runtime/steps/step-reconciler.ts';
 import { applyObject } from '../../apply-object.ts';
 import type { RunsEnvironment } from '../../runs-environment.ts';
-import { UNFINISHED } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { isUntouched, UNFINISHED_HERE } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { PlacedNamespaces } from '../../placed-namespaces.ts';
 import { deploymentName } from './model/names.ts';
 import { saysTheSame } from './model/pod-reports.ts';
+import { runtimeDeployment } from './model/runtime-deployment.ts';
 import { failWaitingRuns } from './fail-waiting-runs.ts';
 import { RuntimeDemand } from './runtime-demand.ts';
 import { runtimeSteps } from './runtime.steps.ts';
 
 /** Woken by Runtimes, their Deployments and Pods, and, for those that follow their queue, by Runs that come, wait and end. */
-export function runtimeController(environment: RunsEnvironment): Controller {
+export function runtimeController(environment: RunsEnvironment): { start(): void; stop(): Promise<void> } {
   const { client, clock, log, metrics, informers, settings } = environment;
   const runtimes = informers.get(RuntimeKind);
   const deployments = informers.get(Deployment, { labelSelector: RUNTIME_LABEL });
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
-  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED });
+  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED_HERE });
+  const placed = new PlacedNamespaces(informers);
   runs.addIndex('runtime', (run) => [toKey(run.metadata.namespace, run.spec.runtime)]);
   pods.addIndex('runtime', (pod) => [toKey(pod.metadata.namespace, pod.metadata.labels![RUNTIME_LABEL])]);
   const demand = new RuntimeDemand(clock, (namespace, runtime) => runs.byIndex('runtime', toKey(namespace, runtime)));
@@ -41,9 +44,9 @@ export function runtimeController(environment: RunsEnvironment): Controller {
     clock,
     read: (key) => runtimes.get(key),
     resource: (namespace) => client.resource(RuntimeKind, namespace),
-    fieldManager: 'kruntimes-controller',
+    fieldManager: FIELD_MANAGER,
     steps: runtimeSteps({
-      apply: (object) => applyObject(client, object, 'kruntimes-controller'),
+      apply: (object) => applyObject(client, object, FIELD_MANAGER),
       deployment: (namespace, name) => deployments.find(namespace, name),
       replicas: sizeOf,
       pods: podsOf,
@@ -54,12 +57,20 @@ export function runtimeController(environment: RunsEnvironment): Controller {
       settings,
     }),
   });
-  return new Controller({
+  /** Its Pods go when the last Run that they began has ended; what it looks like is told from where it works. */
+  const makeWay = async (runtime: Runtime): Promise<void> => {
+    const isNeeded = runs.byIndex('runtime', keyOf(runtime)).some((run) => !isUntouched(run));
+    if (isNeeded || (deploymentOf(runtime)?.spec.replicas ?? 0) === 0) return;
+    await applyObject(client, runtimeDeployment(runtime, 0, settings), FIELD_MANAGER);
+  };
+  const controller = new Controller({
     name: 'runtime',
     clock,
     log,
     metrics,
     async reconcile(key, context) {
+      const before = runtimes.get(key);
+      if (before !== undefined && placed.has(before.metadata.namespace)) return makeWay(before);
       const result = await reconcile(key, context);
       const runtime = runtimes.get(key);
       // Quiet lasts without anything happening: only time tells when a Pod may go, or a Run has waited too long.
@@ -74,9 +85,11 @@ export function runtimeController(environment: RunsEnvironment): Controller {
       const { namespace, labels } = change.object.metadata;
       return [toKey(namespace, labels![RUNTIME_LABEL])];
     })
+    .watch(placed.informer, () => [])
     .watch(runs, (change) => {
       const { metadata, spec } = change.object;
       const key = toKey(metadata.namespace, spec.runtime);
+      if (change.type === 'deleted' && placed.has(metadata.namespace)) return [key];
       // Most Runs come and go without any effect on the size of their Runtime: only its queue has one.
       if (change.type !== 'added' || change.object.status !== undefined) return [];
       const runtime = runtimes.get(key);
@@ -84,8 +97,19 @@ export function runtimeController(environment: RunsEnvironment): Controller {
       const calls = isHopeless(runtime) || (runtime.spec.autoscaling !== undefined && needsPods(deploymentOf(runtime)));
       return calls ? [key] : [];
     });
+  const unfollow = placed.onChange((namespace) => {
+    for (const runtime of runtimes.list()) if (runtime.metadata.namespace === namespace) controller.queue.add(keyOf(runtime));
+  });
+  return {
+    start: () => void controller.start(),
+    async stop() {
+      unfollow();
+      await controller.stop();
+    },
+  };
 }
 
+const FIELD_MANAGER = 'kruntimes-controller';
 const SIZE_CHECK_MS = 5000;
 
 function needsPods(deployment: Json): boolean {

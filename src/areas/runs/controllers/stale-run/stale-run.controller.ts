@@ -1,7 +1,7 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RunCondition } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
 import { RunKind, type Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
-import { phaseOf, UNFINISHED } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { phaseOf, UNFINISHED_HERE } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { Pod } from '../../../../client/kinds.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
@@ -23,7 +23,7 @@ import { PodObservations } from './pod-observations.ts';
 export function staleRunController(environment: RunsEnvironment, thresholds: StaleThresholds = DEFAULT_THRESHOLDS): Controller {
   const { client, clock, log, metrics, informers } = environment;
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
-  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED });
+  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED_HERE });
   runs.addIndex('assignedPod', (run) => (podKeyOf(run) === undefined ? [] : [podKeyOf(run)!]));
   const observations = new PodObservations(clock);
   const events = new EventRecorder({ client, log, controller: 'stale-reaper', instance: 'kruntimes-controller' });

@@ -32,6 +32,8 @@ export const ClusterCondition = {
   AccessGranted: 'AccessGranted',
   AddOnsInstalled: 'AddOnsInstalled',
   BackedUp: 'BackedUp',
+  /** The tenant's Runtimes and Runs that belong into it are in it, and are told of outside. */
+  PlacementKept: 'PlacementKept',
   /** Not steps: they tell, and stop nothing. */
   WithinBounds: 'WithinBounds',
   ProcessIsolated: 'ProcessIsolated',
@@ -67,3 +69,23 @@ export const ClusterReason = {
   Beyond: 'BeyondBounds',
   Within: 'WithinBounds',
 } as const;
+
+/** What became of the placement of a tenant's namespaces in its cluster. */
+export const PlacementPhase = {
+  /** Runs that began on the host have yet to end there. */
+  Placing: 'Placing',
+  Placed: 'Placed',
+  /** Runs that began in the cluster have yet to end there. */
+  Draining: 'Draining',
+  /** Nothing of the host is in it any more. */
+  Empty: 'Empty',
+} as const;
+export type PlacementPhase = (typeof PlacementPhase)[keyof typeof PlacementPhase];
+
+/** On what the platform put into a tenant's cluster because it is on the host: whose it is. */
+export const PLACED_FROM_LABEL = 'tenantry.dev/placed-from';
+/** Beside it: the uid of the original, and a hash of what was copied. */
+export const ORIGINAL_UID = 'tenantry.dev/original-uid';
+export const ORIGINAL_HASH = 'tenantry.dev/original-hash';
+/** On a Run and on its copy: neither goes before the other is told. */
+export const PLACEMENT_FINALIZER = 'tenantry.dev/placement';

@@ -56,6 +56,8 @@ const spec = object(
     addOns: names,
     /** Its processes end, its data stays. */
     sleep: boolean(),
+    /** The tenant's namespaces on the host whose Runtimes and Runs work in this cluster. The platform's to write, for `isolation: Cluster`. */
+    placement: object({}, { namespaces: list(name, { maxItems: 5000, 'x-kubernetes-list-type': 'set' }) }),
     /** The backups that there should be: one that is missing is made now, one that is no longer named is removed. */
     backups: names,
     /** Brings back the state of a backup, once for each value. */
@@ -122,6 +124,18 @@ const status = object(
     /** What the policies allow the tenant, and what it has. */
     bounds: object({}, { policies: list(text()), clusters: text(), workers: text(), cpu: text(), memory: text(), versions: list(text()) }),
     backups: list(object({ name: text(), time: time(), bytes: integer({ format: 'int64' }) }, {})),
+    /** What became of `spec.placement`. */
+    placement: object(
+      {},
+      {
+        /** Placing, Placed, Draining, Empty. */
+        phase: text(),
+        /** How many Runs have yet to end where they began. */
+        left: integer(),
+        /** The generation of the spec that this is about. */
+        observedGeneration: integer({ format: 'int64' }),
+      },
+    ),
     /** The last restore that was done. */
     restored: object({ backup: text() }, { cluster: text(), request: integer() }),
     observedGeneration: integer({ format: 'int64' }),

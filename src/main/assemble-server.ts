@@ -19,6 +19,7 @@ import type { TokenAuthenticator } from '../engine/apiserver/auth/authentication
 import { FileAuditLog, type AuditRecord } from '../engine/apiserver/chain/audit.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
 import { NodeProxy } from '../engine/apiserver/node-proxy/node-proxy.ts';
+import { NodeTunnels } from '../engine/apiserver/node-proxy/node-tunnels.ts';
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
 import { ResourceMetrics } from '../engine/apiserver/metrics-api/resource-metrics.ts';
 import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
@@ -38,6 +39,7 @@ export interface AssembledServer {
   foundation: ServerFoundation;
   aggregator: Aggregator;
   nodeProxy: NodeProxy;
+  nodeTunnels: NodeTunnels;
   resourceMetrics: ResourceMetrics;
   definitions: CustomDefinitions;
   identity: Identity;
@@ -58,6 +60,8 @@ export interface AssemblyOptions {
   keyFolder: string;
   /** Whether who may do everything gets the keys with a backup. */
   servesBackup?: boolean;
+  /** Whether nodes are reached only through the tunnels that they open. */
+  onlyTunnels?: boolean;
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
   widerQuota?: () => WiderQuota | undefined;
@@ -79,6 +83,7 @@ export function assembleServer({
   auditPath,
   keyFolder,
   servesBackup = true,
+  onlyTunnels = false,
   inProcess,
   widerQuota,
   moreTokens,
@@ -132,8 +137,10 @@ export function assembleServer({
     key: pki.kubeletClient.keyPem,
     authority: pki.authority.certificatePem,
   });
-  const nodeProxy = new NodeProxy({ reader: objects, admission, authorizer, clock: realClock, identity: nodeIdentity });
-  const resourceMetrics = new ResourceMetrics({ writer: objects, clock: realClock, identity: nodeIdentity, onError });
+  const nodeTunnels = new NodeTunnels({ authenticator: identity.authenticator, clock: realClock, isOnlyWay: onlyTunnels });
+  const nodes = { identity: nodeIdentity, dial: nodeTunnels.dial.bind(nodeTunnels), clock: realClock };
+  const nodeProxy = new NodeProxy({ ...nodes, reader: objects, admission, authorizer });
+  const resourceMetrics = new ResourceMetrics({ ...nodes, writer: objects, onError });
   const server = new ApiServer({
     foundation,
     authenticate: (credentials) => identity.authenticator.authenticate(credentials),
@@ -154,7 +161,7 @@ export function assembleServer({
     version: versionInfo(version),
     log,
   });
-  return { server, foundation, aggregator, nodeProxy, resourceMetrics, definitions, identity, audit };
+  return { server, foundation, aggregator, nodeProxy, nodeTunnels, resourceMetrics, definitions, identity, audit };
 }
 
 function ownResources(services: ServiceAllocator): Resource[] {

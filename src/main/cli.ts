@@ -4,6 +4,7 @@ import { completionScript, SHELLS } from './completion.ts';
 import { addClusterOptions } from './cluster-commands.ts';
 import { addKrtCommands, addRunCommand } from './krt-commands.ts';
 import { addAuditCommand } from './audit-command.ts';
+import { addJoinCommand } from './join-command.ts';
 import { dataDirectory, kubeconfigPath } from './data-directory.ts';
 import { productVersion } from './product-version.ts';
 import { addPluginCommands } from './plugin-commands.ts';
@@ -128,6 +129,7 @@ Example:
   addPluginCommands(program);
   addSecretCommands(program);
   addAuditCommand(program);
+  addJoinCommand(program);
   addControllerCommand(program);
   addAdmissionCommand(program);
   addGatewayCommand(program);

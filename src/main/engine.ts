@@ -128,6 +128,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       auditPath,
       keyFolder,
       servesBackup: options.keys === undefined,
+      onlyTunnels: options.keys !== undefined,
       inProcess: (service) =>
         pluginAdmission?.reviewHandler(service) ?? clusters?.reviewHandler(service) ?? tenancy?.reviewHandler(service),
       widerQuota: () => tenancy?.quotaGuard,
@@ -155,6 +156,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       // Ends the watches, which would otherwise keep their connections until the end.
       server.close();
       assembled.nodeProxy.close();
+      assembled.nodeTunnels.close();
       return listener.close();
     });
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
@@ -293,7 +295,7 @@ function startBuiltInControllers(
   });
 }
 
-async function listen(options: EngineOptions, pki: Pki, { server, aggregator, nodeProxy }: AssembledServer, log: Log) {
+async function listen(options: EngineOptions, pki: Pki, { server, aggregator, nodeProxy, nodeTunnels }: AssembledServer, log: Log) {
   const make = (port: number) =>
     new Listener({
       address: options.address,
@@ -302,6 +304,7 @@ async function listen(options: EngineOptions, pki: Pki, { server, aggregator, no
       key: pki.serving.keyPem,
       authorities: { client: pki.authority.certificatePem, frontProxy: pki.frontProxyAuthority.certificatePem },
       handle: (incoming) => server.handle(incoming),
+      tunnel: (credentials, stream) => nodeTunnels.accept(credentials, stream),
       upgrade: async (incoming, request, socket, head) => {
         await server.upgrade(incoming, async (admitted) => {
           const target = aggregator.targetFor(admitted.info.path);

@@ -6,6 +6,7 @@ import {
   type Http2ServerResponse,
   type SecureServerOptions,
   type ServerHttp2Session,
+  type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -13,7 +14,9 @@ import { DEFAULT_CIPHERS } from 'node:tls';
 import { failure, StatusError } from '../../../kube/status.ts';
 import { realClock } from '../../../lib/clock.ts';
 import { turns } from '../../../lib/turn-queue.ts';
+import { CONNECT_PATH } from '../../../lib/tunnel/packet-stream.ts';
 import { distinctIdentityHeaders } from '../auth/authentication/identity-headers.ts';
+import type { Credentials } from '../auth/user.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
 import { objectResponse } from '../chain/request.ts';
 import { discardRest, readBytes, type NodeRequest } from './body-reader.ts';
@@ -30,6 +33,8 @@ export interface ListenerOptions {
   handle(incoming: Incoming): Promise<Outcome>;
   /** Takes a connection that leaves HTTP (WebSocket, SPDY). What it rejects with is written to the client. */
   upgrade?(incoming: Incoming, request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>;
+  /** Takes the tunnel of a node: a request that stays open in both directions. */
+  tunnel?(credentials: Credentials, stream: ServerHttp2Stream): Promise<void>;
   onError(error: unknown): void;
 }
 
@@ -134,6 +139,12 @@ export class Listener {
   }
 
   #onRequest(request: NodeRequest, response: NodeResponse): void {
+    const { tunnel, authorities } = this.#options;
+    if (tunnel !== undefined && request.url === CONNECT_PATH && 'stream' in request) {
+      const headers = distinctIdentityHeaders(request.headers, request.rawHeaders);
+      tunnel(credentialsOf(request, headers, authorities), request.stream).catch((error: unknown) => this.#options.onError(error));
+      return;
+    }
     this.#answering++;
     const done = () => {
       if (--this.#answering === 0) this.#stopping?.answered();

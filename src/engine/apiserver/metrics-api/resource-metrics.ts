@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts';
 import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { ForeignVersion } from '../discovery/discovery.ts';
-import { NodeConnections, type NodeIdentity } from '../node-proxy/node-connections.ts';
+import { NodeConnections, type DialNode, type NodeIdentity } from '../node-proxy/node-connections.ts';
 import type { ObjectWriter } from '../registry/objects.ts';
 import { fetchSummary } from './fetch-summary.ts';
 import { MetricsApi } from './metrics-api.ts';
@@ -13,6 +13,7 @@ export interface ResourceMetricsOptions {
   clock: Clock;
   /** What we show to nodes. */
   identity: () => NodeIdentity;
+  dial?: DialNode;
   onError: (error: unknown) => void;
 }
 
@@ -22,8 +23,8 @@ export class ResourceMetrics {
   readonly #connections: NodeConnections;
   readonly #api: MetricsApi;
 
-  constructor({ writer, clock, identity, onError }: ResourceMetricsOptions) {
-    this.#connections = new NodeConnections(identity);
+  constructor({ writer, clock, identity, dial, onError }: ResourceMetricsOptions) {
+    this.#connections = new NodeConnections(identity, dial);
     const summaries = new NodeSummaries({ clock, fetch: (node) => fetchSummary(this.#connections, node) });
     // A rate is measured between two questions: this is the first.
     this.#registration = new MetricsRegistration(writer, onError, (nodes) => void summaries.of(nodes));

@@ -1,6 +1,8 @@
 import type { ClientRequest } from 'node:http';
 import type { Agent } from 'node:https';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { ConnectionOptions } from 'node:tls';
 import type { NodeEndpoint } from './node-endpoint.ts';
 
 export interface NodeIdentity {
@@ -9,6 +11,9 @@ export interface NodeIdentity {
   key: string;
   authority: string;
 }
+
+/** Another way to a node than its address; undefined: there is none. */
+export type DialNode = (endpoint: NodeEndpoint) => Promise<Duplex> | undefined;
 
 export interface NodeRequest {
   method: string;
@@ -30,19 +35,20 @@ const CONNECT_MS = 30_000;
  */
 export class NodeConnections {
   readonly #identity: () => NodeIdentity;
+  readonly #dial: DialNode;
   #agent: Agent | undefined;
 
-  constructor(identity: () => NodeIdentity) {
+  constructor(identity: () => NodeIdentity, dial: DialNode = () => undefined) {
     this.#identity = identity;
+    this.#dial = dial;
   }
 
   /** A request whose body is still to be written. */
-  async open({ host, port }: NodeEndpoint, { unverified = false, ...request }: NodeRequest): Promise<ClientRequest> {
+  async open(endpoint: NodeEndpoint, { unverified = false, ...request }: NodeRequest): Promise<ClientRequest> {
     const { request: send, Agent: AgentClass } = await import('node:https');
+    const { host, port } = endpoint;
     const { certificate, key, authority } = this.#identity();
-    this.#agent ??= new AgentClass({ keepAlive: false });
-    const outgoing = send({
-      ...request,
+    const tls: ConnectionOptions = {
       host,
       port,
       ca: authority,
@@ -50,8 +56,20 @@ export class NodeConnections {
       key,
       minVersion: 'TLSv1.2',
       rejectUnauthorized: !unverified,
-      agent: this.#agent,
-    });
+    };
+    const tunnel = this.#dial(endpoint);
+    if (tunnel)
+      return send({
+        ...request,
+        ...tls,
+        createConnection: (_, done) =>
+          void throughTunnel(tunnel, tls).then(
+            (it) => done(null, it),
+            (error: Error) => done(error, undefined as never),
+          ),
+      });
+    this.#agent ??= new AgentClass({ keepAlive: false });
+    const outgoing = send({ ...request, ...tls, agent: this.#agent });
     outgoing.once('socket', (socket) => limitConnecting(outgoing, socket, { address: host, port }));
     return outgoing;
   }
@@ -60,6 +78,13 @@ export class NodeConnections {
     this.#agent?.destroy();
     this.#agent = undefined;
   }
+}
+
+/** TLS inside of the tunnel: who opened it is not believed to be the node because of that. */
+async function throughTunnel(tunnel: Promise<Duplex>, tls: ConnectionOptions): Promise<Duplex> {
+  const [{ connect }, socket] = await Promise.all([import('node:tls'), tunnel]);
+  const { host = '' } = tls;
+  return connect({ ...tls, socket, ...(isIP(host) === 0 && { servername: host }) });
 }
 
 function limitConnecting(outgoing: ClientRequest, socket: Socket, to: { address: string; port: number }): void {

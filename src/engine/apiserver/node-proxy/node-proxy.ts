@@ -13,7 +13,7 @@ import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 import { admitConnection } from './connect-admission.ts';
 import { commandParameters, commandQuery, portForwardQuery } from './connect-options.ts';
-import { NodeConnections, type NodeIdentity } from './node-connections.ts';
+import { NodeConnections, type DialNode, type NodeIdentity } from './node-connections.ts';
 import type { NodeEndpoint } from './node-endpoint.ts';
 import { chooseContainer } from './pod-container.ts';
 import { findPod, nodeOf, podPath } from './pod-location.ts';
@@ -26,6 +26,7 @@ export interface NodeProxyOptions {
   admission: Admission;
   authorizer: Authorizer;
   identity: () => NodeIdentity;
+  dial?: DialNode;
   clock: Clock;
   random?: () => number;
 }
@@ -46,7 +47,7 @@ export class NodeProxy {
 
   constructor(options: NodeProxyOptions) {
     this.#options = options;
-    this.#connections = new NodeConnections(options.identity);
+    this.#connections = new NodeConnections(options.identity, options.dial);
     this.#targets = new ProxiedTargets({ ...options, connections: this.#connections, random: options.random ?? Math.random });
   }
 

@@ -1,10 +1,11 @@
 import type { Client } from '../../../client/client.ts';
 import type { KeyPair } from '../../../client/config/credentials.ts';
 import { isStatusError } from '../../../kube/status.ts';
-import type { Random } from '../../../lib/backoff.ts';
+import { isTransportError } from '../../../client/transport-error.ts';
+import { Backoff, type Random } from '../../../lib/backoff.ts';
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import { errorText, type Log } from '../../../lib/log.ts';
-import { longLivedController } from '../../../lib/abort.ts';
+import { longLivedController, sleep } from '../../../lib/abort.ts';
 import { NODE_CLIENT, NODE_SERVER } from '../../../lib/pki/ensure-node-certificates.ts';
 import { generateKeys, KeyFiles } from '../../../lib/pki/key-files.ts';
 import { objectionTo, renewalTime, type HeldPair, type Wanted } from './renewal.ts';
@@ -25,7 +26,8 @@ export interface NodeIdentityOptions {
   log: Log;
 }
 
-const RETRY_MS = 30_000;
+const RETRY = { initialMs: 100, maxMs: 5000, jitter: 0.2 };
+const RENEW_AGAIN_MS = 30_000;
 /** A timer of Node's cannot wait for longer. */
 const LONGEST_WAIT_MS = 24 * 3600 * 1000;
 
@@ -78,7 +80,7 @@ export class NodeIdentity {
     }
     const client = bootstrapClient();
     try {
-      return await this.#request(NODE_CLIENT, client);
+      return await this.#untilReached(() => this.#request(NODE_CLIENT, client));
     } catch (error) {
       if (!isStatusError(error, 'Unauthorized')) throw error;
       throw new Error(`Cannot join as node "${name}": the token is not valid, or no longer; ask for a new one`, { cause: error });
@@ -91,7 +93,22 @@ export class NodeIdentity {
     const held = await this.#files.read(NODE_SERVER);
     if (objectionTo(held, this.#wanted, this.#options.clock.now()) === undefined) return this.#followed(NODE_SERVER, held as HeldPair);
     await this.client();
-    return this.#request(NODE_SERVER, this.#options.nodeClient());
+    return this.#untilReached(() => this.#request(NODE_SERVER, this.#options.nodeClient()));
+  }
+
+  /** A machine may be up before its network is, or before its control plane. */
+  async #untilReached<T>(ask: () => Promise<T>): Promise<T> {
+    const { clock, log, random } = this.#options;
+    const backoff = new Backoff({ ...RETRY, random });
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!isTransportError(error) && !(isStatusError(error) && error.code >= 500)) throw error;
+        log.info('the cluster cannot be asked for a certificate just now, will try again', { error: errorText(error) });
+      }
+      await sleep(clock, backoff.next(), this.#stopping.signal);
+    }
   }
 
   get #wanted(): Wanted {
@@ -144,7 +161,7 @@ export class NodeIdentity {
         this.#options.log.warn('a certificate of the node cannot be renewed, will try again', { file, error: errorText(error) });
         this.#timers.set(
           file,
-          this.#options.clock.setTimer(RETRY_MS, () => this.#renew(file)),
+          this.#options.clock.setTimer(RENEW_AGAIN_MS, () => this.#renew(file)),
         );
       },
     );

@@ -1,5 +1,6 @@
 import { uplinkOf } from '../model/address-plan.ts';
-import type { NetworkPlan } from '../model/vpc.ts';
+import { externalAddresses, externalListeners } from '../model/balanced.ts';
+import type { NetworkPlan, Vpc } from '../model/vpc.ts';
 
 /** How a provider's uplinks are seen from the machine. */
 export interface Wall {
@@ -9,13 +10,17 @@ export interface Wall {
   links: string;
   /** What tells one VPC's packets from another's: the link, when each has one of its own; else the address that only its router can have. */
   from: { expression: 'iifname'; type: 'ifname'; of: (vpc: string) => string } | { expression: 'ip saddr'; type: 'ipv4_addr' };
+  /** Whether routers see who speaks to them from outside; if not, it is always the machine. */
+  transparent: boolean;
 }
 
 /**
  * The only rules in the machine's own network: a second wall. A router lets little through to the machine; of that, only the endpoints of its
  * own tenant get in, and nobody but the machine itself opens connections into a VPC.
  */
-export function machineRules({ platform, vpcs }: NetworkPlan, { table: name, links, from }: Wall): string {
+export function machineRules(plan: NetworkPlan, wall: Wall): string {
+  const { platform, vpcs } = plan;
+  const { table: name, links, from } = wall;
   const table = `ip ${name}`;
   const removal = `add table ${table}\ndelete table ${table}\n`;
   if (vpcs.length === 0) return removal;
@@ -24,9 +29,15 @@ export function machineRules({ platform, vpcs }: NetworkPlan, { table: name, lin
     return vpc.endpoints.map(({ address, protocol, port }) => `${source} . ${address} . ${protocol} . ${port}`);
   });
   const elements = endpoints.length === 0 ? '' : ` elements = { ${endpoints.join(', ')} }`;
+  const outsiders = vpcs.flatMap(externalListeners);
+  const external = outsiders.flatMap(({ sources, address, protocol, port }) =>
+    sources.map((source) => `${source} . ${address} . ${protocol} . ${port}`),
+  );
   const toEndpoint = `${from.expression} . ip daddr . meta l4proto . th dport @endpoints accept`;
   return `${removal}table ${table} {
   set endpoints { type ${from.type} . ipv4_addr . inet_proto . inet_service;${elements}
+  }
+  set external { type ipv4_addr . ipv4_addr . inet_proto . inet_service; flags interval;${external.length === 0 ? '' : ` elements = { ${external.join(', ')} }`}
   }
   chain input {
     type filter hook input priority filter; policy accept;
@@ -38,12 +49,22 @@ export function machineRules({ platform, vpcs }: NetworkPlan, { table: name, lin
     type filter hook forward priority filter; policy accept;
     iifname ${links} ${toEndpoint}
     iifname ${links} oifname ${links} drop
+    oifname ${links} ct direction original ip saddr . ip daddr . meta l4proto . th dport @external accept
     oifname ${links} ct direction original drop
   }
   chain postrouting {
     type nat hook postrouting priority srcnat; policy accept;
     iifname ${links} oifname != ${links} masquerade
-  }
+${vpcs.map((vpc) => sourceRule(vpc, plan, wall)).join('')}  }
 }
 `;
+}
+
+/** Who has the same address as somebody in the VPC gets another one on the way, or the answer would never find him. */
+function sourceRule(vpc: Vpc, { platform }: NetworkPlan, { links, transparent }: Wall): string {
+  const addresses = externalAddresses(vpc);
+  if (addresses.length === 0) return '';
+  const own = [...vpc.subnets, ...vpc.routes].map(({ cidr }) => cidr);
+  const who = transparent ? `ip saddr { ${[...own, ...(vpc.vpn?.clients ?? [])].join(', ')} } ` : '';
+  return `    oifname ${links} ip daddr { ${addresses.join(', ')} } ${who}snat ip to ${uplinkOf(platform, vpc.index).platform}\n`;
 }

@@ -1,26 +1,33 @@
 /** What is in a network namespace. */
 export interface NamespaceState {
   links: ReadonlySet<string>;
-  /** Destinations of the routes that go through a gateway. */
-  routes: ReadonlySet<string>;
+  /** Destinations of the routes that go through a gateway, each with the link it goes out through. */
+  routes: ReadonlyMap<string, string>;
+  /** Addresses with the length of their prefix, each with its link. */
+  addresses: ReadonlyMap<string, string>;
   /** Tables of rules, such as `inet tenantry`. */
   tables: ReadonlySet<string>;
 }
 
-export const NOTHING: NamespaceState = { links: new Set(), routes: new Set(), tables: new Set() };
+export const NOTHING: NamespaceState = { links: new Set(), routes: new Map(), addresses: new Map(), tables: new Set() };
 
 const SEPARATOR = '---';
 
 /** Tells what `readState` reads. */
-export const STATE_SCRIPT = `ip -j link show\necho ${SEPARATOR}\nip -j -4 route show\necho ${SEPARATOR}\nnft list tables\n`;
+export const STATE_SCRIPT = `ip -j address show\necho ${SEPARATOR}\nip -j -4 route show\necho ${SEPARATOR}\nnft list tables\n`;
 
 export function readState(output: string): NamespaceState {
   const [links, routes, tables] = output.split(`${SEPARATOR}\n`);
+  const shown = JSON.parse(links || '[]') as { ifname: string; addr_info?: { family: string; local: string; prefixlen: number }[] }[];
+  const ways = JSON.parse(routes || '[]') as { dst: string; gateway?: string; dev: string }[];
   return {
-    links: new Set((JSON.parse(links || '[]') as { ifname: string }[]).map(({ ifname }) => ifname)),
-    routes: new Set(
-      (JSON.parse(routes || '[]') as { dst: string; gateway?: string }[]).filter(({ gateway }) => gateway).map(({ dst }) => dst),
+    links: new Set(shown.map(({ ifname }) => ifname)),
+    addresses: new Map(
+      shown.flatMap(({ ifname, addr_info: addresses = [] }) =>
+        addresses.filter(({ family }) => family === 'inet').map((one) => [`${one.local}/${one.prefixlen}`, ifname] as const),
+      ),
     ),
+    routes: new Map(ways.filter(({ gateway }) => gateway).map(({ dst, dev }) => [dst, dev])),
     tables: new Set(tables.split('\n').map((line) => line.replace(/^table /, ''))),
   };
 }

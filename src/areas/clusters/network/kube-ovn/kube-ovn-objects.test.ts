@@ -48,6 +48,24 @@ describe('kubeOvnObjects', () => {
     expect(policyRoutes[2].match).toContain('192.168.0.0/16');
   });
 
+  it('balances each port of a load balancer over its workers, and none that has no workers', () => {
+    const backends = ['10.0.1.10', '10.0.1.11'].map((address) => ({ address, port: 30_080 }));
+    const ports = [
+      { protocol: 'tcp' as const, port: 80, backends },
+      { protocol: 'tcp' as const, port: 81, backends: [] },
+    ];
+    const web = { name: 'web', subnet: 'one', address: '10.0.1.20', ports, sources: [], sticky: true };
+    expect(specs(objects(aVpc('acme', { loadBalancers: [web] })), 'SwitchLBRule')).toEqual([
+      {
+        vip: '10.0.1.20',
+        namespace: 'acme--sys',
+        endpoints: ['10.0.1.10', '10.0.1.11'],
+        sessionAffinity: 'ClientIP',
+        ports: [{ name: 'tcp-80', port: 80, targetPort: 30_080, protocol: 'TCP' }],
+      },
+    ]);
+  });
+
   it('has no way to the world without egress', () => {
     const all = objects(aVpc('acme', { egress: false }));
     expect(all.map(({ kind }) => kind)).not.toContain('OvnEip');

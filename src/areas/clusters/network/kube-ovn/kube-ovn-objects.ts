@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { addressAt, ipv4Range, toNumber } from '../../../../kube/ipv4-range.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { peersOf } from '../model/peering.ts';
-import type { NetworkPlan, Port, Subnet, Vpc } from '../model/vpc.ts';
+import type { LoadBalancer, NetworkPlan, Port, Subnet, Vpc } from '../model/vpc.ts';
 
 const GROUP = 'kubeovn.io/v1';
 const LABELS = { 'app.kubernetes.io/managed-by': 'tenantry' };
@@ -36,6 +36,7 @@ export function kubeOvnObjects(plan: NetworkPlan, options: KubeOvnOptions): Kube
       attachmentObject(vpc, subnet, options),
     ]),
     ...(vpc.egress ? natObjects(vpc, options) : []),
+    ...(vpc.loadBalancers ?? []).flatMap((balancer) => balancerObjects(vpc, balancer, options)),
   ]);
 }
 
@@ -123,6 +124,23 @@ function natObjects(vpc: Vpc, { externalSubnet }: KubeOvnOptions): KubeObject[] 
     object('OvnEip', eip, { externalSubnet, type: 'nat' }),
     ...vpc.subnets.map((subnet) => object('OvnSnatRule', subnetName(vpc, subnet), { ovnEip: eip, vpcSubnet: subnetName(vpc, subnet) })),
   ];
+}
+
+/** One rule for each port, because all ports of a rule share its workers. Workers that nobody answers from are in none. */
+function balancerObjects(vpc: Vpc, { name, address, ports, sticky }: LoadBalancer, { namespaceOf }: KubeOvnOptions): KubeObject[] {
+  return ports.flatMap(({ protocol, port, backends }) =>
+    backends.length === 0
+      ? []
+      : [
+          object('SwitchLBRule', shortened(`tenantry-${vpc.name}--${name}-${protocol}-${port}`), {
+            vip: address,
+            namespace: namespaceOf(vpc.name),
+            endpoints: backends.map((backend) => backend.address),
+            sessionAffinity: sticky ? 'ClientIP' : 'None',
+            ports: [{ name: `${protocol}-${port}`, port, targetPort: backends[0].port, protocol: protocol.toUpperCase() }],
+          }),
+        ],
+  );
 }
 
 function object(kind: string, name: string, spec: Json): KubeObject {

@@ -2,7 +2,14 @@ import { peersOf } from '../model/peering.ts';
 import type { NetworkPlan, Platform, Port, Vpc } from '../model/vpc.ts';
 import { platformOf } from '../model/vpc.ts';
 import type { Device, Networks, VpcObservation, VpcOutcome } from '../networks.ts';
-import { peerFacts, peerLinkCommands, removalCommands, surroundingCommands, type Surroundings } from './machine-program.ts';
+import {
+  peerFacts,
+  peerLinkCommands,
+  removalCommands,
+  strayRouteCommands,
+  surroundingCommands,
+  type Surroundings,
+} from './machine-program.ts';
 import { machineRules } from '../kernel/machine-rules.ts';
 import { namespacePath, namespacesWith } from '../kernel/namespaces.ts';
 import { isPortLink, LinuxNames, portLinkOf } from './names.ts';
@@ -65,7 +72,7 @@ export class LinuxNetworks implements Networks {
     const failed = new Map<string, Error>();
     if (stale.length > 0 || unwanted.length > 0 || rules !== this.#machineText) {
       await this.#clear(unwanted);
-      await this.#surround(plan.platform, stale, unwanted, rules, failed);
+      await this.#surround(plan, stale, unwanted, rules, failed);
       await this.#program(plan.platform, stale, failed);
     }
     this.#remember(plan, stale, failed);
@@ -126,13 +133,14 @@ export class LinuxNetworks implements Networks {
 
   /** The machine's side: the second wall first, then namespaces and links. When one VPC's cannot be made, the others' are. */
   async #surround(
-    platform: Platform,
+    { platform, vpcs }: NetworkPlan,
     stale: readonly Wanted[],
     unwanted: readonly string[],
     rules: string,
     failed: Map<string, Error>,
   ): Promise<void> {
-    const { links } = await this.#machineState();
+    const machine = await this.#machineState();
+    const { links } = machine;
     if (rules !== this.#machineText) {
       const [result] = await runPieces([this.#onMachine('rules', machineScript(rules, stale.length > 0))]);
       if (result.failed) throw new Error(`Cannot set the rules of the machine: ${result.output.trim()}`);
@@ -141,7 +149,8 @@ export class LinuxNetworks implements Networks {
     const states = new Map(stale.flatMap(({ vpc, state }) => (state ? [[vpc.name, state] as const] : [])));
     const each = stale.map((wanted) => ({ name: wanted.vpc.name, commands: surroundingCommands(wanted, links, this.#names, platform) }));
     const between = stale.map((wanted) => ({ name: wanted.vpc.name, commands: peerLinkCommands(wanted, states, this.#names) }));
-    await this.#batch([{ name: '', commands: removalCommands(unwanted, links, this.#names) }, ...each, ...between], failed);
+    const removals = [...strayRouteCommands(vpcs, machine, this.#names), ...removalCommands(unwanted, links, this.#names)];
+    await this.#batch([{ name: '', commands: removals }, ...each, ...between], failed);
   }
 
   /** All in one process. `ip` names the lines that failed, which says whose they were. */

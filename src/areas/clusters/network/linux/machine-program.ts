@@ -1,4 +1,5 @@
 import { peerAddressOf, uplinkOf } from '../model/address-plan.ts';
+import { externalAddresses } from '../model/balanced.ts';
 import type { Platform, Vpc } from '../model/vpc.ts';
 import { peerLinkOf, UPLINK, type LinuxNames } from './names.ts';
 import { groupRemoval } from '../kernel/script.ts';
@@ -36,7 +37,16 @@ export function surroundingCommands(
     `address replace ${uplink.platform}/32 dev ${link}`,
     `link set ${link} up`,
     `route replace ${uplink.router}/32 dev ${link} src ${uplink.platform}`,
+    ...externalAddresses(vpc).map((address) => `route replace ${address}/32 via ${uplink.router} dev ${link} src ${uplink.platform}`),
   ];
+}
+
+/** Input of `ip -batch` on the machine that sends nothing to routers any more that is not theirs. */
+export function strayRouteCommands(vpcs: readonly Vpc[], machine: NamespaceState, names: LinuxNames): string[] {
+  const wanted = new Map(vpcs.flatMap((vpc) => externalAddresses(vpc).map((address) => [address, names.uplink(vpc.name)])));
+  return [...machine.routes]
+    .filter(([address, link]) => link.startsWith(names.uplinkPrefix) && wanted.get(address) !== link)
+    .map(([address, link]) => `route delete ${address} dev ${link}`);
 }
 
 /** Links to peers, made from the side whose name comes first. Both namespaces are there. */

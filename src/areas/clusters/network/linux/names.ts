@@ -5,6 +5,9 @@ import type { Port, Subnet, Vpc } from '../model/vpc.ts';
 /** The router's end of the link to the machine. */
 export const UPLINK = 'up0';
 
+/** The link that clients of the VPN come through. */
+export const VPN_LINK = 'wg0';
+
 /**
  * The names of what an instance makes in the kernel. A link's name stands for all that cannot be changed of it, so that a link of that name
  * is the right one; names of links have at most 15 characters.
@@ -37,6 +40,7 @@ export class LinuxNames {
       table: this.machineTable,
       links: `"${this.uplinkPrefix}*"`,
       from: { expression: 'iifname', type: 'ifname', of: (vpc) => this.uplink(vpc) },
+      transparent: true,
     };
   }
 

@@ -3,6 +3,7 @@ import { platformOf } from '../model/vpc.ts';
 import { aPort, aVpc } from '../testing/some-vpcs.ts';
 import { machineRules } from '../kernel/machine-rules.ts';
 import { bridgeOf, LinuxNames, peerLinkOf, portLinkOf } from './names.ts';
+import { strayRouteCommands } from './machine-program.ts';
 import { routerLinks, routerProgram } from './router-program.ts';
 import { routerRules } from './router-rules.ts';
 import { NOTHING, readState } from '../kernel/namespace-state.ts';
@@ -12,6 +13,7 @@ const platform = platformOf();
 const guest = aPort('w', '10.0.1.10', { attachment: { kind: 'Tap', owner: 1234 } });
 const peer = aVpc('b', { index: 2, subnets: [{ name: 'one', cidr: '10.0.2.0/24', gateway: '10.0.2.1' }], peers: ['a'] });
 const vpc = aVpc('a', { ports: [guest], peers: ['b'], endpoints: [{ address: '100.64.0.2', protocol: 'tcp', port: 6443 }] });
+const names = new LinuxNames('abc123');
 const ruleOf = (text: string, part: string): number => text.split('\n').findIndex((line) => line.includes(part));
 
 describe('routerProgram', () => {
@@ -28,11 +30,40 @@ describe('routerProgram', () => {
     const links = new Set(['lo', 'up0', 'eth7', 'p00000000', ...routerLinks(vpc, [])]);
     const { commands, removals } = routerProgram(vpc, [], platform, {
       links,
-      routes: new Set(['default', '10.0.2.0/24']),
+      routes: new Map([
+        ['default', 'up0'],
+        ['10.0.2.0/24', 'x1'],
+      ]),
+      addresses: new Map(),
       tables: new Set(),
     });
     expect(commands.filter((command) => / add /.test(command))).toEqual([]);
     expect(removals).toEqual(['route delete 10.0.2.0/24', 'link delete p00000000']);
+  });
+
+  it('answers for load balancers and external addresses, and no longer for those that are gone', () => {
+    const backends = [{ address: '10.0.1.10', port: 30_080 }];
+    const web = { name: 'web', subnet: 'one', address: '10.0.1.20', sources: [], sticky: false, external: '198.51.100.7' };
+    const balanced = { ...vpc, loadBalancers: [{ ...web, ports: [{ protocol: 'tcp' as const, port: 80, backends }] }] };
+    const bridge = bridgeOf(vpc.subnets[0]);
+    const before = new Map([
+      ['10.0.1.1/24', bridge],
+      ['10.0.1.21/32', bridge],
+      ['100.64.0.3/32', 'up0'],
+      ['198.51.100.8/32', 'up0'],
+    ]);
+    const { commands, removals } = routerProgram(balanced, [], platform, { ...NOTHING, addresses: before });
+    expect(commands).toContain(`address replace 10.0.1.20/32 dev ${bridge}`);
+    expect(commands).toContain('address replace 198.51.100.7/32 dev up0');
+    expect(removals).toEqual([`address delete 10.0.1.21/32 dev ${bridge}`, 'address delete 198.51.100.8/32 dev up0']);
+    const machine = {
+      ...NOTHING,
+      routes: new Map([
+        ['198.51.100.8', names.uplink('a')],
+        ['198.51.100.9', 'eth0'],
+      ]),
+    };
+    expect(strayRouteCommands([balanced], machine, names)).toEqual([`route delete 198.51.100.8 dev ${names.uplink('a')}`]);
   });
 
   it('gives a subnet whose gateway changes another bridge', () => {
@@ -71,8 +102,6 @@ describe('routerRules', () => {
 });
 
 describe('machineRules', () => {
-  const names = new LinuxNames('abc123');
-
   it('let each tenant to its own endpoints only', () => {
     const rules = machineRules({ platform, vpcs: [vpc, peer] }, names.wall);
     expect(rules).toContain(`elements = { "${names.uplink('a')}" . 100.64.0.2 . tcp . 6443 }`);
@@ -88,7 +117,6 @@ describe('machineRules', () => {
 
 describe('names', () => {
   it('fit the kernel, whatever the tenant is called', () => {
-    const names = new LinuxNames('abc123');
     const long = aVpc('a-tenant-with-a-name-that-is-as-long-as-a-name-can-be');
     const links = [names.uplink(long.name), bridgeOf(long.subnets[0]), portLinkOf(guest), peerLinkOf(long, peer)];
     expect(links.filter((link) => link.length > 15)).toEqual([]);
@@ -99,9 +127,15 @@ describe('names', () => {
 describe('what tools say', () => {
   it('is read into the state of a namespace', () => {
     const output =
-      '[{"ifname":"lo"},{"ifname":"up0"}]\n---\n[{"dst":"default","gateway":"1.2.3.4"},{"dst":"10.0.1.0/24"}]\n---\ntable inet tenantry\n';
-    const { links, routes, tables } = readState(output);
-    expect([[...links], [...routes], tables.has('inet tenantry')]).toEqual([['lo', 'up0'], ['default'], true]);
+      '[{"ifname":"lo","addr_info":[{"family":"inet","local":"127.0.0.1","prefixlen":8},{"family":"inet6","local":"::1","prefixlen":128}]},{"ifname":"up0"}]\n---\n' +
+      '[{"dst":"default","gateway":"100.64.0.2","dev":"up0"},{"dst":"10.0.1.0/24","dev":"s1"}]\n---\ntable inet tenantry\n';
+    const { links, routes, addresses, tables } = readState(output);
+    expect([[...links], [...routes], [...addresses], tables.has('inet tenantry')]).toEqual([
+      ['lo', 'up0'],
+      [['default', 'up0']],
+      [['127.0.0.1/8', 'lo']],
+      true,
+    ]);
     expect([...readState('---\n---\n').links]).toEqual([]);
   });
 

@@ -1,5 +1,6 @@
 import { ipv4Range } from '../../../../kube/ipv4-range.ts';
 import { macOf, peerAddressOf, uplinkOf } from '../model/address-plan.ts';
+import { externalAddresses } from '../model/balanced.ts';
 import type { Platform, Vpc } from '../model/vpc.ts';
 import { bridgeOf, isOwnLink, peerLinkOf, portLinkOf, UPLINK } from './names.ts';
 import { routerRules } from './router-rules.ts';
@@ -40,7 +41,8 @@ export function routerProgram(vpc: Vpc, peers: readonly Vpc[], platform: Platfor
   return {
     rules: routerRules(vpc, peers, platform),
     removals: [
-      ...[...present.routes].filter((cidr) => !routes.has(cidr)).map((cidr) => `route delete ${cidr}`),
+      ...[...present.routes.keys()].filter((cidr) => !routes.has(cidr)).map((cidr) => `route delete ${cidr}`),
+      ...addressRemovals(vpc, present, uplink.router),
       ...linkRemovals(present, wanted),
     ],
     commands: [
@@ -49,6 +51,7 @@ export function routerProgram(vpc: Vpc, peers: readonly Vpc[], platform: Platfor
       `link set ${UPLINK} up`,
       `route replace ${uplink.platform}/32 dev ${UPLINK} src ${uplink.router}`,
       ...vpc.subnets.flatMap((subnet) => bridgeCommands(vpc, subnet, present)),
+      ...[...answeredAddresses(vpc)].map(([address, link]) => `address replace ${address} dev ${link}`),
       ...vpc.ports.flatMap((port) => portCommands(vpc, port, present)),
       ...peers.flatMap((peer) => peerCommands(vpc, peer)),
       ...routes.values(),
@@ -73,6 +76,24 @@ export function routerLinks(vpc: Vpc, peers: readonly Vpc[]): Set<string> {
 /** Takes away the links of a router that are not among these. */
 function linkRemovals(present: NamespaceState, wanted: ReadonlySet<string>): string[] {
   return [...present.links].filter((link) => isOwnLink(link) && !wanted.has(link)).map((link) => `link delete ${link}`);
+}
+
+/** What the router answers for besides its own: load balancers, and what is reached from outside, each with its link. */
+function answeredAddresses(vpc: Vpc): Map<string, string> {
+  const balanced = (vpc.loadBalancers ?? []).map(({ address, subnet }) => {
+    const segment = vpc.subnets.find(({ name }) => name === subnet)!;
+    return [`${address}/32`, bridgeOf(segment)] as const;
+  });
+  return new Map([...balanced, ...externalAddresses(vpc).map((address) => [`${address}/32`, UPLINK] as const)]);
+}
+
+/** Of links that stay: an address that somebody else may have next is not answered for any longer. */
+function addressRemovals(vpc: Vpc, present: NamespaceState, router: string): string[] {
+  const wanted = answeredAddresses(vpc);
+  const links = new Set([UPLINK, ...vpc.subnets.map(bridgeOf)]);
+  return [...present.addresses]
+    .filter(([address, link]) => address.endsWith('/32') && links.has(link) && address !== `${router}/32` && wanted.get(address) !== link)
+    .map(([address, link]) => `address delete ${address} dev ${link}`);
 }
 
 function bridgeCommands(vpc: Vpc, subnet: Vpc['subnets'][number], present: NamespaceState): string[] {

@@ -1,6 +1,7 @@
 import { sourcesOf, uplinkOf } from '../model/address-plan.ts';
-import type { Endpoint, Listener, Platform, Vpc } from '../model/vpc.ts';
-import { bridgeOf, peerLinkOf, portLinkOf, UPLINK } from './names.ts';
+import type { Endpoint, Listener, Platform, Vpc, VpnGateway } from '../model/vpc.ts';
+import { balancedElements, destinationRules, forwardRules, refusedElements, sourceRules } from './load-balancer-rules.ts';
+import { bridgeOf, peerLinkOf, portLinkOf, UPLINK, VPN_LINK } from './names.ts';
 
 const TABLE = 'tenantry';
 
@@ -34,8 +35,13 @@ function inetTable(vpc: Vpc, peers: readonly Vpc[], platform: Platform): string 
     ),
     set('endpoints', 'type ipv4_addr . inet_proto . inet_service;', vpc.endpoints.map(endpointText)),
     set('services', 'type inet_proto . inet_service;', vpc.services.map(listenerText)),
+    set('clients', 'type ipv4_addr; flags interval; auto-merge;', vpc.vpn?.clients ?? []),
+    set('balanced', 'type ipv4_addr . mark; flags interval;', balancedElements(vpc)),
+    set('refused', 'type ipv4_addr . inet_proto . inet_service;', refusedElements(vpc)),
     chain('forward', 'type filter hook forward priority filter; policy drop;', [
       'ct state invalid drop',
+      ...forwardRules(),
+      ...(vpc.vpn ? vpnForwardRules() : []),
       ...peers.flatMap((peer) => peerRules(vpc, peer)),
       'iifname @segments oifname @segments ip saddr @own ip daddr @own accept',
       `iifname @segments oifname "${UPLINK}" ip saddr @own ip daddr . meta l4proto . th dport @endpoints accept`,
@@ -49,7 +55,9 @@ function inetTable(vpc: Vpc, peers: readonly Vpc[], platform: Platform): string 
     chain('input', 'type filter hook input priority filter; policy drop;', [
       'iifname "lo" accept',
       'ct direction reply ct state { established, related } accept',
+      ...refusalRules(),
       'iifname @segments ip daddr != @gateways drop',
+      ...(vpc.vpn ? vpnInputRules(vpc.vpn) : []),
       'meta l4proto . th dport @services iifname @segments accept',
       `meta l4proto . th dport @services iifname "${UPLINK}" ip saddr ${uplink.platform} accept`,
       'icmp type echo-request iifname @segments accept',
@@ -61,7 +69,11 @@ function inetTable(vpc: Vpc, peers: readonly Vpc[], platform: Platform): string 
       'ip daddr . meta l4proto . th dport @endpoints accept',
       `oifname "${UPLINK}" ip daddr @blocked drop`,
     ]),
-    chain('postrouting', 'type nat hook postrouting priority srcnat; policy accept;', [`oifname "${UPLINK}" snat ip to ${uplink.router}`]),
+    chain('prerouting', 'type nat hook prerouting priority dstnat; policy accept;', destinationRules(vpc)),
+    chain('postrouting', 'type nat hook postrouting priority srcnat; policy accept;', [
+      `oifname "${UPLINK}" snat ip to ${uplink.router}`,
+      ...sourceRules(vpc),
+    ]),
   ].join('');
 }
 
@@ -72,6 +84,27 @@ function peerRules(vpc: Vpc, peer: Vpc): string[] {
   return [
     `iifname @segments oifname "${link}" ip saddr ${own} ip daddr ${theirs} accept`,
     `iifname "${link}" oifname @segments ip saddr ${theirs} ip daddr ${own} accept`,
+  ];
+}
+
+/** Nobody waits for an answer of those who are not there. */
+function refusalRules(): string[] {
+  const refused = 'ip daddr . meta l4proto . th dport @refused';
+  return [`${refused} meta l4proto tcp reject with tcp reset`, `${refused} reject with icmp port-unreachable`];
+}
+
+/** Clients are part of the VPC; its peers and the world are not theirs. */
+function vpnForwardRules(): string[] {
+  return [
+    `iifname "${VPN_LINK}" oifname @segments ip saddr @clients ip daddr @own accept`,
+    `iifname @segments oifname "${VPN_LINK}" ip saddr @own ip daddr @clients accept`,
+  ];
+}
+
+function vpnInputRules({ external, port }: VpnGateway): string[] {
+  return [
+    `iifname "${UPLINK}" ip daddr ${external} udp dport ${port} accept`,
+    `iifname "${VPN_LINK}" ip saddr @clients ip daddr @gateways icmp type echo-request accept`,
   ];
 }
 

@@ -1,6 +1,8 @@
 import { parseCidr, parseIp } from '../../../../kube/ip.ts';
 import { ipv4Range, overlap } from '../../../../kube/ipv4-range.ts';
+import { accessProblems } from './access-problems.ts';
 import { isHostAddress, isVlan, lastIndex } from './address-plan.ts';
+import { externalAddresses } from './balanced.ts';
 import type { NetworkPlan, Platform, Subnet, Vpc } from './vpc.ts';
 
 /** The largest and the smallest subnet: a /28 has room for the gateway and a dozen workers. */
@@ -19,7 +21,8 @@ export function vpcProblems(vpc: Vpc, platform: Platform): string[] {
   const subnets = subnetsProblems(vpc, platform);
   // What stands on subnets that are no ranges cannot be judged.
   if (subnets.length > 0) return subnets;
-  return [...indexProblems(vpc, platform), ...portsProblems(vpc), ...routesProblems(vpc, platform)];
+  const within = [...indexProblems(vpc, platform), ...portsProblems(vpc), ...routesProblems(vpc, platform)];
+  return within.length > 0 ? within : accessProblems(vpc, platform);
 }
 
 /** What only shows with all VPCs side by side. */
@@ -32,6 +35,10 @@ export function planProblems({ vpcs }: NetworkPlan): string[] {
     ...twice(
       vpcs.map(({ index, name }) => [index, name] as const),
       (index, first, second) => `Cannot use pair "${index}" of transit addresses for VPC ${second}: VPC ${first} has it; give it another`,
+    ),
+    ...twice(
+      vpcs.flatMap((vpc) => externalAddresses(vpc).map((address) => [address, vpc.name] as const)),
+      (address, first, second) => `Cannot give external address "${address}" to VPC ${second}: VPC ${first} has it; choose another`,
     ),
     ...twice(
       vpcs.map(({ name }) => [name, name] as const),

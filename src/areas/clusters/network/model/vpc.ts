@@ -38,6 +38,40 @@ export interface StaticRoute {
   via: string;
 }
 
+/** A worker that answers for a load balancer. */
+export interface Backend {
+  address: string;
+  port: number;
+}
+
+export interface BalancedPort extends Listener {
+  /** None: whoever connects is refused. */
+  backends: readonly Backend[];
+}
+
+/** An address of a segment that stands for workers. Who is in the VPC reaches it, and its peers do. */
+export interface LoadBalancer {
+  name: string;
+  subnet: string;
+  address: string;
+  ports: readonly BalancedPort[];
+  /** Who may speak to it; empty: everybody who gets there. */
+  sources: readonly string[];
+  /** Whether a client always gets to the same worker. */
+  sticky: boolean;
+  /** Where it is reached from outside of the VPC too: an address of nobody else, which the machine sends to the router. */
+  external?: string;
+}
+
+/** A gateway for clients outside, who become part of the VPC with the addresses that their keys are good for. */
+export interface VpnGateway {
+  /** Where clients find it. Nothing else of the router answers there. */
+  external: string;
+  port: number;
+  /** Addresses of clients: all of them, and of nobody else. */
+  clients: readonly string[];
+}
+
 /** Everything that a VPC should be. */
 export interface Vpc {
   /** The tenant's name. */
@@ -55,6 +89,8 @@ export interface Vpc {
   peers: readonly string[];
   /** Whether the world is reached through the machine's address. */
   egress: boolean;
+  loadBalancers?: readonly LoadBalancer[];
+  vpn?: VpnGateway;
 }
 
 /** What all VPCs of an instance have in common. */

@@ -13,6 +13,7 @@ const TABLES = {
   switchPorts: 'Logical_Switch_Port',
   routerPorts: 'Logical_Router_Port',
   groups: 'Port_Group',
+  balancers: 'Load_Balancer',
 } as const satisfies Record<keyof Rows, string>;
 
 /** What the kernel takes as the arguments of one process, with room to spare. */

@@ -70,7 +70,7 @@ describe('the rows of a VPC', () => {
 });
 
 describe('Northbound', () => {
-  const empty = '{"data":[],"headings":["name"]}\n'.repeat(5);
+  const empty = '{"data":[],"headings":["name"]}\n'.repeat(6);
   const wanted = [
     { vpc, peers: [] },
     { vpc: peer, peers: [] },

@@ -1,6 +1,7 @@
 import { ipv4Range } from '../../../../kube/ipv4-range.ts';
 import { macOf, peerAddressOf, sourcesOf, uplinkOf } from '../model/address-plan.ts';
 import type { Endpoint, Platform, Subnet, Vpc } from '../model/vpc.ts';
+import { answerMatches, balancerCommands, balancerNames, questionMatches, refusedMatches } from './load-balancers.ts';
 import { CHASSIS, EXTERNAL, groupOf, peerPort, portOf, routerOf, subnetNames, uplinkPorts, WIRE } from './names.ts';
 
 /** One command of `ovn-nbctl`: many of them make one transaction. */
@@ -13,11 +14,12 @@ export interface Rows {
   switchPorts: ReadonlySet<string>;
   routerPorts: ReadonlySet<string>;
   groups: ReadonlySet<string>;
+  balancers: ReadonlySet<string>;
 }
 
 /** Priorities of a router's policies, the first to match decides. */
 const POLICY = { endpoint: 31_000, own: 30_500, peer: 30_400, blocked: 30_000, link: 29_500, world: 29_000 } as const;
-const ACL = { ownRouter: 1900, send: 1000, receive: 1000, rest: 900 } as const;
+const ACL = { ownRouter: 1900, refused: 1800, outside: 1100, send: 1000, receive: 1000, rest: 900 } as const;
 
 /** The switch that all routers meet the machine in. */
 export function externalCommands(): Command[] {
@@ -42,6 +44,7 @@ export function vpcCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform,
     ...peers.flatMap((peer) => peerCommands(vpc, peer)),
     ...routeCommands(vpc, peers, platform),
     ...policyCommands(vpc, peers, platform),
+    ...balancerCommands(vpc, peers),
     [groups.has(groupOf(vpc.name)) ? 'pg-set-ports' : 'pg-add', groupOf(vpc.name), ...vpc.ports.map((port) => portOf(vpc.name, port))],
     ...accessCommands(vpc, peers, platform),
   ];
@@ -128,6 +131,7 @@ function policyCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
   const subnets = setOf(vpc.subnets.map(({ cidr }) => cidr));
   const policies: [priority: number, match: string, action: 'allow' | 'drop'][] = [
     ...vpc.endpoints.map((endpoint): [number, string, 'allow'] => [POLICY.endpoint, `${segments} && ${endpointMatch(endpoint)}`, 'allow']),
+    ...answerMatches(vpc, platform).map((match): [number, string, 'allow'] => [POLICY.endpoint, `${segments} && ${match}`, 'allow']),
     [POLICY.own, `${segments} && ip4.src == ${own} && ip4.dst == ${own}`, 'allow'],
     ...peers.flatMap((peer): [number, string, 'allow' | 'drop'][] => {
       const theirs = setOf(peer.subnets.map(({ cidr }) => cidr));
@@ -147,6 +151,8 @@ function policyCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
   ];
 }
 
+type AccessRule = [direction: 'from-lport' | 'to-lport', priority: number, match: string, action: string];
+
 /** What workers send and receive: policies of the router see neither its own addresses nor which connection a packet belongs to. */
 function accessCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Command[] {
   const group = groupOf(vpc.name);
@@ -156,8 +162,15 @@ function accessCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
     ...vpc.subnets.map(({ gateway }) => gateway),
     ...peers.flatMap((peer) => peer.subnets.map(({ cidr }) => cidr)),
   ]);
-  const rules: [direction: 'from-lport' | 'to-lport', priority: number, match: string, action: string][] = [
+  const rules: AccessRule[] = [
     ['from-lport', ACL.ownRouter, `inport == @${group} && ip4.dst == ${router}`, 'drop'],
+    ...refusedMatches(vpc, peers).map((match): AccessRule => ['from-lport', ACL.refused, `inport == @${group} && ${match}`, 'drop']),
+    ...questionMatches(vpc, platform).map((match): AccessRule => [
+      'to-lport',
+      ACL.outside,
+      `outport == @${group} && ${match}`,
+      'allow-related',
+    ]),
     ['from-lport', ACL.send, `inport == @${group} && ip4`, 'allow-related'],
     ['to-lport', ACL.receive, `outport == @${group} && ip4.src == ${friends}`, 'allow-related'],
     ['to-lport', ACL.rest, `outport == @${group} && ip`, 'drop'],
@@ -173,6 +186,7 @@ export function removalCommands(rows: Rows, wanted: Rows): Command[] {
   const gone = (kind: keyof Rows): string[] => [...rows[kind]].filter((name) => !wanted[kind].has(name));
   return [
     ...gone('groups').map((name) => ['pg-del', name]),
+    ...gone('balancers').map((name) => ['--if-exists', 'lb-del', name]),
     ...gone('switchPorts').map((name) => ['--if-exists', 'lsp-del', name]),
     ...gone('routerPorts').map((name) => ['--if-exists', 'lrp-del', name]),
     ...gone('routers').map((name) => ['--if-exists', 'lr-del', name]),
@@ -205,6 +219,7 @@ export function rowsOf(vpcs: readonly { vpc: Vpc; peers: readonly Vpc[] }[]): Ro
       names.flatMap(({ uplink, subnets, peers }) => [uplink.router, ...subnets.map(({ gateway }) => gateway), ...peers]),
     ),
     groups: new Set(names.map(({ group }) => group)),
+    balancers: balancerNames(vpcs.map(({ vpc }) => vpc)),
   };
 }
 

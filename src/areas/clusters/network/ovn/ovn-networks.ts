@@ -21,7 +21,15 @@ import type { Device, Networks, VpcObservation, VpcOutcome } from '../networks.t
 import { BRIDGES, isPortLink, portOf, UPLINK } from './names.ts';
 import { Northbound } from './northbound-database.ts';
 import { OvnProcesses } from './ovn-processes.ts';
-import { linkCommands, machineAddresses, plugCommands, switchCommands, workerCommands, type Tunnels } from './switch-program.ts';
+import {
+  linkCommands,
+  machineAddresses,
+  plugCommands,
+  switchCommands,
+  workerCommands,
+  type MachineWays,
+  type Tunnels,
+} from './switch-program.ts';
 
 export interface OvnNetworksOptions {
   /** Tells the instances on one machine apart: six letters and digits. */
@@ -70,10 +78,11 @@ export class OvnNetworks implements Networks {
     return this.#processes.run(tool, args);
   }
 
-  unable({ name, mode, services }: Vpc): string | undefined {
+  unable({ name, mode, services, vpn }: Vpc): string | undefined {
     if (mode === 'VLAN' && this.#options.wire === undefined) {
       return `Cannot make VPC "${name}" in the mode VLAN: this machine has no wire for tagged segments; name one, or use Overlay`;
     }
+    if (vpn) return `Cannot make a VPN gateway of VPC "${name}": OVN's routers run no programs; use the provider linux`;
     if (services.length > 0)
       return `Cannot let programs listen in the router of VPC "${name}": OVN's routers run none; use the provider linux`;
     return undefined;
@@ -87,7 +96,15 @@ export class OvnNetworks implements Networks {
     const byName = new Map(plan.vpcs.map((vpc) => [vpc.name, vpc]));
     const all = plan.vpcs.map((vpc): Wanted => {
       const peers = peersOf(vpc, byName);
-      return { vpc, peers, facts: JSON.stringify([plan.platform, vpc, peers.map(({ name, index, subnets }) => [name, index, subnets])]) };
+      return {
+        vpc,
+        peers,
+        facts: JSON.stringify([
+          plan.platform,
+          vpc,
+          peers.map(({ name, index, subnets, loadBalancers }) => [name, index, subnets, loadBalancers]),
+        ]),
+      };
     });
     const stale = all.filter(({ vpc, facts }) => this.#made.get(vpc.name) !== facts);
     const gone = [...this.#made.keys()].some((name) => !byName.has(name));
@@ -137,6 +154,7 @@ export class OvnNetworks implements Networks {
       table: `tenantry-ovn-${this.#options.instance}`,
       links: `"${this.#uplink}"`,
       from: { expression: 'ip saddr', type: 'ipv4_addr' },
+      transparent: false,
     };
   }
 
@@ -159,7 +177,7 @@ export class OvnNetworks implements Networks {
         link !== undefined && machine.links.has(link) ? [`link set ${link} netns ${this.#switch}`] : [],
       ),
       `link set ${this.#uplink} up`,
-      ...machineAddresses(plan, this.#uplink, linked ? await this.#addresses() : new Set()),
+      ...machineAddresses(plan, this.#uplink, linked ? this.#ways(machine) : { addresses: new Set(), routes: new Set() }),
     ];
     const script = [machineScript(machineRules(plan, this.#wall), plan.vpcs.length > 0), ipScript(commands), withoutOffload(this.#uplink)];
     await this.#onMachine(script.join(''));
@@ -225,10 +243,10 @@ export class OvnNetworks implements Networks {
     return links && machine.tables.has(`ip ${this.#wall.table}`);
   }
 
-  async #addresses(): Promise<Set<string>> {
-    const output = await this.#onMachine(`ip -j -4 address show dev ${this.#uplink}\n`);
-    const links = JSON.parse(output || '[]') as { addr_info?: { local: string }[] }[];
-    return new Set(links.flatMap(({ addr_info: addresses = [] }) => addresses.map(({ local }) => local)));
+  #ways({ addresses, routes }: NamespaceState): MachineWays {
+    const through = (ways: ReadonlyMap<string, string>): string[] =>
+      [...ways].filter(([, link]) => link === this.#uplink).map(([way]) => way.split('/')[0]);
+    return { addresses: new Set(through(addresses)), routes: new Set(through(routes)) };
   }
 
   #onMachine(text: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { ipv4Range } from '../../../../kube/ipv4-range.ts';
 import { uplinkOf } from '../model/address-plan.ts';
+import { externalAddresses } from '../model/balanced.ts';
 import type { NetworkPlan, Port, Vpc } from '../model/vpc.ts';
 import { BRIDGES, CHASSIS, EXTERNAL, portOf, UPLINK, WIRE } from './names.ts';
 
@@ -48,18 +49,29 @@ export function switchCommands({ socket, tunnels, wire }: SwitchSettings): strin
   ]);
 }
 
-/** Input of `ip -batch` on the machine: its addresses on the way to the routers. `present` are those it has. */
-export function machineAddresses({ platform, vpcs }: NetworkPlan, link: string, present: ReadonlySet<string>): string[] {
+/** What the machine has of the way to the routers. */
+export interface MachineWays {
+  addresses: ReadonlySet<string>;
+  /** Destinations that it sends to routers. */
+  routes: ReadonlySet<string>;
+}
+
+/** Input of `ip -batch` on the machine: its addresses on the way to the routers, and what it sends there. `present` is what there is of it. */
+export function machineAddresses({ platform, vpcs }: NetworkPlan, link: string, present: MachineWays): string[] {
+  const external = vpcs.flatMap((vpc) => externalAddresses(vpc).map((address) => ({ address, ...uplinkOf(platform, vpc.index) })));
+  const routed = new Set(external.map(({ address }) => address));
   const uplinks = vpcs.map(({ index }) => uplinkOf(platform, index));
   const wanted = new Set(uplinks.map(({ platform: address }) => address));
   return [
-    ...[...present].filter((address) => !wanted.has(address)).map((address) => `address delete ${address}/32 dev ${link}`),
+    ...[...present.routes].filter((address) => !routed.has(address)).map((address) => `route delete ${address}/32 dev ${link}`),
+    ...[...present.addresses].filter((address) => !wanted.has(address)).map((address) => `address delete ${address}/32 dev ${link}`),
     ...uplinks
-      .filter(({ platform: address }) => !present.has(address))
+      .filter(({ platform: address }) => !present.addresses.has(address))
       .flatMap(({ platform: address, router }) => [
         `address replace ${address}/32 dev ${link}`,
         `route replace ${router}/32 dev ${link} src ${address}`,
       ]),
+    ...external.map(({ address, router, platform: source }) => `route replace ${address}/32 via ${router} dev ${link} src ${source}`),
   ];
 }
 

@@ -1,10 +1,9 @@
 import { renameSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { GoMessage, LaunchMessage } from '../areas/clusters/control-plane/embedded/launch.ts';
 import { createLog, errorText } from '../lib/log.ts';
+import { Starter } from './starter-channel.ts';
 
 /**
  * The process of one tenant's control plane: our engine with a store of its own, in the folder that it is started in. Whoever starts it
@@ -13,40 +12,10 @@ import { createLog, errorText } from '../lib/log.ts';
 const KEY_FOLDER = '../pki';
 const FORMER = 'store.before-restore';
 
-/** The channel to whoever started it. */
-class Starter {
-  readonly #socket = new Socket({ fd: 3 });
-
-  constructor() {
-    this.#socket.on('error', () => {});
-  }
-
-  /** Resolves with what is said first; one that goes away without a word wants nothing any more. */
-  async word(): Promise<GoMessage> {
-    const said = await new Promise<string | undefined>((resolve) => {
-      this.#socket.once('data', (chunk) => resolve(String(chunk)));
-      this.#socket.once('close', () => resolve(undefined));
-      this.#socket.once('end', () => resolve(undefined));
-    });
-    if (said === undefined) process.exit(0);
-    return JSON.parse(said) as GoMessage;
-  }
-
-  tell(message: LaunchMessage): Promise<void> {
-    return new Promise((resolve) => void this.#socket.write(`${JSON.stringify(message)}\n`, () => resolve()));
-  }
-
-  close(): void {
-    this.#socket.destroy();
-  }
-}
-
 const starter = new Starter();
 process.umask(0o077);
 const { values } = parseArgs({
   options: {
-    address: { type: 'string', default: '127.0.0.1' },
-    'product-version': { type: 'string', default: '' },
     restore: { type: 'boolean', default: false },
   },
 });
@@ -66,22 +35,22 @@ async function serve(): Promise<void> {
     import('../lib/pki/read-pki.ts'),
     import('./tenant-control-socket.ts'),
   ]);
-  const { port = 0 } = await word;
+  const { port = 0, address = '127.0.0.1', edition = '', productVersion: version = '' } = await word;
   undoUnfinishedRestore();
   const disk = new DiskWatch();
-  const version = values['product-version'];
   const engine = await startEngine({
     data: '.',
-    address: values.address,
+    address,
     port,
     fallBackToFreePort: false,
     version,
     keys: { folder: KEY_FOLDER, pki: await readPki(KEY_FOLDER) },
     observeStore: (store) => disk.observe(store),
+    runs: true,
     log: createLog({ level: 'warn', format: 'json' }),
   });
   const control = await serveControl({
-    hello: { type: 'hello', pid: process.pid, port, version },
+    hello: { type: 'hello', pid: process.pid, edition },
     disk,
     backup: () => engine.backup(),
     replaceCertificates: async () => engine.replaceCertificates(await readPki(KEY_FOLDER)),

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
-import { CONTROL_SOCKET, type ControlEvent } from '../areas/clusters/control-plane/embedded/control-socket.ts';
+import { CONTROL_SOCKET, type ControlEvent } from '../areas/clusters/control-plane/process/control-socket.ts';
 import type { Store, StoreError } from '../engine/store/store.ts';
 
 /** Whether the store can be written to, as its writes tell. */

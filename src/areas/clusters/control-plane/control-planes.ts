@@ -9,6 +9,8 @@ export interface WantedControlPlane {
   version: string;
   /** Further names and addresses of the endpoint's certificate. */
   names: readonly string[];
+  /** Where its endpoint is: an address of this machine that is its tenant's alone. Absent: the provider has one. */
+  address?: string;
   /** Which edition of the owners' credentials is good. */
   accessRevision: number;
 }
@@ -32,6 +34,8 @@ export interface RunningControlPlane {
   certificatesExpire: number;
   /** Why its processes share a user with others; undefined: they have one of their own. */
   sharedUser?: string;
+  /** Where the tunnels of its workers arrive; absent: it takes none. */
+  tunnel?: { address: string; port: number };
   /** What is wrong with it although it answers. */
   trouble?: { reason: keyof typeof ClusterReason; message: string };
 }

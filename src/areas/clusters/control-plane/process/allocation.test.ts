@@ -1,26 +1,32 @@
-import { expect, it } from 'vitest';
-import { freePort, freeUser, PORTS, USERS } from './allocation.ts';
+import { describe, expect, it } from 'vitest';
+import { Allocation, PORTS, USERS } from './allocation.ts';
+import type { ClusterRecord } from './cluster-folder.ts';
 
-const record = (port: number, user?: number) => ({ namespace: 'acme', name: 'dev', port, user });
+const aRecord = (port: number, more: Partial<ClusterRecord> = {}): ClusterRecord => ({ namespace: 'acme', name: 'dev', port, ...more });
 
-it('freePort gives every cluster of a folder another port, none that was refused, and undefined when all are gone', () => {
-  const first = freePort('/a', [], new Set())!;
-  const second = freePort('/a', [record(first)], new Set())!;
-  const third = freePort('/a', [record(first)], new Set([second]))!;
-  expect(new Set([first, second, third]).size).toBe(3);
-  const all = Array.from({ length: PORTS.size }, (_, index) => record(PORTS.first + index));
-  expect(freePort('/a', all.slice(1), new Set())).toBe(PORTS.first);
-  expect(freePort('/a', all, new Set())).toBeUndefined();
-});
+describe('Allocation', () => {
+  it('gives the same to the same folder, and something else to another', () => {
+    expect(new Allocation('/a', []).port()).toBe(new Allocation('/a', []).port());
+    expect(new Allocation('/a', []).port()).not.toBe(new Allocation('/b', []).port());
+  });
 
-it('freePort and freeUser begin elsewhere for another folder', () => {
-  expect(freePort('/a', [], new Set())).not.toBe(freePort('/b', [], new Set()));
-  expect(freeUser('/a', [])).not.toBe(freeUser('/b', []));
-});
+  it('gives no port that a cluster has for whatever purpose, that was refused, or that it gave before', () => {
+    const first = new Allocation('/a', []).port();
+    const records = [aRecord(first, { tunnelPort: first + 1, innerPorts: [first + 2, first + 3] })];
+    const allocation = new Allocation('/a', records, [first + 4]);
+    expect([allocation.port(), allocation.port()]).toEqual([first + 5, first + 6]);
+  });
 
-it('freeUser stays in its range and skips those that are taken', () => {
-  const first = freeUser('/a', [record(1)])!;
-  expect(first).toBeGreaterThanOrEqual(USERS.first);
-  expect(first).toBeLessThan(USERS.first + USERS.size);
-  expect(freeUser('/a', [record(1, first)])).not.toBe(first);
+  it('gives each cluster a user and a link of its own', () => {
+    const [user, link] = [new Allocation('/a', []).user(), new Allocation('/a', []).link()];
+    const allocation = new Allocation('/a', [aRecord(1, { user, link })]);
+    expect(allocation.user()).toBe(user + 1);
+    expect(allocation.link()).toBe(link + 1);
+    expect(user).toBeGreaterThanOrEqual(USERS.first);
+  });
+
+  it('says so when there is none left', () => {
+    const records = Array.from({ length: PORTS.size }, (_, index) => aRecord(PORTS.first + index));
+    expect(() => new Allocation('/a', records).port()).toThrow('there is no port left for another cluster; delete one');
+  });
 });

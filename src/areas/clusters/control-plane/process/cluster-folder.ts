@@ -1,14 +1,27 @@
 import { chmod, chown, lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { ControlPlaneProvider } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import { replaceFile } from '../../../../lib/pki/private-file.ts';
 import type { ProcessIdentity } from '../../../../lib/process-table.ts';
 
 /** What is written down about a cluster, where its own processes cannot change it. */
 export interface ClusterRecord {
+  /** Absent: embedded. */
+  provider?: ControlPlaneProvider;
   namespace: string;
   name: string;
   /** Part of the endpoint, so for life. */
   port: number;
+  /** The number of the link to a network of its own. */
+  link?: number;
+  /** The address of this machine that is forwarded to it. */
+  forwarded?: string;
+  /** Where the workers' tunnels arrive. */
+  tunnelPort?: number;
+  /** Further ports that its programs have, each of them its own. */
+  innerPorts?: readonly number[];
+  /** The Kubernetes version that ran last. */
+  version?: string;
   /** The OS user of its processes; absent: ours. */
   user?: number;
   /** Why it has no user of its own. */
@@ -24,7 +37,7 @@ export interface ClusterRecord {
 const RECORD = /^([0-9a-f-]+)\.json$/;
 
 /**
- * The files of all embedded control planes:
+ * The files of all control planes on this machine:
  *
  *     <root>/records/<id>.json       written by us alone
  *     <root>/<id>/pki/               written by us, read by the cluster's user

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 
 /** What a control plane's process tells on its control socket. */
 export type ControlEvent =
-  | { type: 'hello'; pid: number; port: number; version: string }
+  | { type: 'hello'; pid: number; edition: string }
   /** Writes fail, or work again. */
-  | { type: 'disk'; full: boolean };
+  | { type: 'disk'; full: boolean }
+  /** Some of it does not work, or all of it does again. */
+  | { type: 'programs'; message?: string };
 
 export const CONTROL_SOCKET = 'control.sock';
 /** The kernel takes 107 bytes. */

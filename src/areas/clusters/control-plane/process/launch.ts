@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { stat, truncate } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import type { ProgramPlan } from '../kubernetes/model/program-plan.ts';
 import { identityOf, type ProcessIdentity } from '../../../../lib/process-table.ts';
 
 /** What a process says on the channel to whoever started it. */
@@ -13,7 +14,13 @@ export type LaunchMessage =
 /** What whoever started it says once its keys are there. */
 export interface GoMessage {
   /** Where to listen; absent for a restore. */
+  address?: string;
   port?: number;
+  productVersion?: string;
+  /** What it says of itself from then on: one that was told something else is replaced. */
+  edition?: string;
+  /** For one that looks after other programs. */
+  programs?: ProgramPlan;
 }
 
 export interface LaunchOptions {
@@ -23,6 +30,8 @@ export interface LaunchOptions {
   folder: string;
   logPath: string;
   user?: number;
+  /** A command that starts it, and gives it its user. */
+  startedBy?: readonly string[];
   /** `pipe` for a restore. */
   stdin: 'ignore' | 'pipe';
 }
@@ -45,7 +54,7 @@ const LOG_LIMIT_BYTES = 1024 * 1024;
 const ENVIRONMENT = ['PATH', 'TZ', 'LANG'];
 
 /** Starts a process that outlives us once it was released. It waits for `go` first, and ends by itself when we die before. */
-export async function launch({ program, args, folder, logPath, user, stdin }: LaunchOptions): Promise<Launched> {
+export async function launch({ program, args, folder, logPath, user, startedBy = [], stdin }: LaunchOptions): Promise<Launched> {
   if (((await stat(logPath).catch(() => undefined))?.size ?? 0) > LOG_LIMIT_BYTES) await truncate(logPath);
   const log = openSync(logPath, 'a', 0o600);
   const environment = Object.fromEntries(
@@ -53,13 +62,14 @@ export async function launch({ program, args, folder, logPath, user, stdin }: La
   );
   let child: ChildProcess;
   try {
-    child = spawn(process.execPath, [...NODE_FLAGS, program, ...args], {
+    const [command, ...words] = [...startedBy, process.execPath, ...NODE_FLAGS, program, ...args];
+    child = spawn(command, words, {
       cwd: folder,
       // A session of its own: signals for us are not for it, and the kernel shares the processors fairly between sessions.
       detached: true,
       stdio: [stdin, log, log, 'pipe'],
       env: { ...environment, UV_THREADPOOL_SIZE: '2' },
-      ...(user === undefined ? {} : { uid: user, gid: user }),
+      ...(user === undefined || startedBy.length > 0 ? {} : { uid: user, gid: user }),
     });
   } finally {
     closeSync(log);

@@ -1,8 +1,12 @@
+import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
+import type { ControlPlaneProvider } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import { Backoff } from '../../../../lib/backoff.ts';
 import type { Clock, Timer } from '../../../../lib/clock.ts';
 import { errorText, type Log } from '../../../../lib/log.ts';
+import { RENEWAL_WINDOW_MS } from '../../../../lib/pki/ensure-pki.ts';
 import {
   ControlPlaneError,
   type Backup,
@@ -11,29 +15,22 @@ import {
   type WantedControlPlane,
 } from '../control-planes.ts';
 import { ensureAll, removeAll, sleepAll, type ControlPlaneResource } from '../resource-walk.ts';
-import { freePort, freeUser } from './allocation.ts';
+import { Allocation } from './allocation.ts';
 import { ClusterFolders, type ClusterRecord } from './cluster-folder.ts';
-import { addEncryptionKeys, ensureClusterKeys, renewalOf, type ClusterKeys } from './cluster-keys.ts';
 import { backupsIn, writeBackup } from './backup-files.ts';
 import { askControl } from './control-socket.ts';
 import { endProcess } from './end-process.ts';
 import { whyNoOwnUsers } from './other-users.ts';
 import type { Launched } from './launch.ts';
-import { replaceObjects } from './replace-objects.ts';
+import type { PlaneKeys, PlaneKind, PlanePlace } from './plane-kind.ts';
 import { ServerProcess } from './server-process.ts';
 import { SpareProcess } from './spare-process.ts';
 
-export interface EmbeddedOptions {
-  /** The folder of all clusters. */
+export interface ProcessPlaneOptions {
+  /** The folder of all clusters, of whatever provider. */
   root: string;
-  /** The program of a control plane. */
-  program: string;
-  /** Of the product: a process of another version is replaced. */
-  productVersion: string;
-  /** Where endpoints listen. */
+  /** Where endpoints listen that have no address of their own. */
   address: string;
-  /** Of the Service `kubernetes` inside. */
-  serviceAddress: string;
   clock: Clock;
   log: Log;
 }
@@ -42,7 +39,9 @@ export interface EmbeddedOptions {
 interface Held {
   record: ClusterRecord;
   server: ServerProcess;
-  keys?: ClusterKeys;
+  keys?: PlaneKeys;
+  /** What the process that runs was started with. */
+  edition?: string;
   /** A program that has loaded already, for the first start. */
   spare?: Launched;
   backoff: Backoff;
@@ -53,15 +52,16 @@ interface Held {
 const RESTART = { initialMs: 100, maxMs: 30_000, jitter: 0.2 };
 const RENEWAL_CHECK_MS = 24 * 3600 * 1000;
 const ANSWER_MS = 10_000;
-const PORT_TRIES = 50;
+const PORTS_REFUSED = 200;
 const SPARE_AFTER_MS = 2000;
-/** Whoever gives out ports, users and programs does it one after the other. */
-const ALLOCATION = '';
+/** Whoever gives out ports, users and programs of a folder does it one after the other, whichever provider it is. */
+const ALLOCATIONS = new Map<string, Promise<unknown>>();
 
-/** Control planes that are instances of our own engine, each a process of its own on this machine. */
-export class EmbeddedControlPlanes implements ControlPlanes {
-  readonly provider = 'embedded';
-  readonly #options: EmbeddedOptions;
+/** Control planes that are processes of their own on this machine, one for each or one that looks after several programs. */
+export class ProcessControlPlanes implements ControlPlanes {
+  readonly provider: ControlPlaneProvider;
+  readonly #kind: PlaneKind;
+  readonly #options: ProcessPlaneOptions;
   readonly #folders: ClusterFolders;
   readonly #held = new Map<string, Held>();
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -69,15 +69,16 @@ export class EmbeddedControlPlanes implements ControlPlanes {
   #wanted = new Map<string, WantedControlPlane>();
   #sharedUser: Promise<string | undefined> | undefined;
   #renewal: Timer | undefined;
-  readonly #program: { program: string; args: string[] };
+  readonly #program: { program: string; args: readonly string[] };
   readonly #spare: SpareProcess;
   #spareSoon: Timer | undefined;
 
-  constructor(options: EmbeddedOptions) {
+  constructor(kind: PlaneKind, options: ProcessPlaneOptions) {
+    this.#kind = kind;
+    this.provider = kind.provider;
     this.#options = options;
     this.#folders = new ClusterFolders(options.root);
-    const { program, address, productVersion } = options;
-    this.#program = { program, args: [`--address=${address}`, `--product-version=${productVersion}`] };
+    this.#program = { program: kind.program, args: [] };
     this.#spare = new SpareProcess(this.#folders, this.#program);
   }
 
@@ -85,12 +86,15 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     return this.#inTurn(wanted.id, async () => {
       const held = await this.#hold(wanted);
       const before = this.#wanted.get(wanted.id);
+      const place = this.#place(wanted.id, held, wanted);
+      this.#kind.check?.(wanted, place);
       this.#wanted.set(wanted.id, wanted);
-      if (this.#isAsWanted(held, before, wanted)) return this.#running(held);
+      if (this.#isAsWanted(held, before, wanted)) return this.#running(wanted, held);
+      if (held.server.isLive && held.edition !== editionOf(this.#kind.go(wanted, place))) await this.#endProgram(wanted.id, held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
       await this.#ensure(wanted, held);
       this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
-      return this.#running(held);
+      return this.#running(wanted, held);
     });
   }
 
@@ -108,7 +112,7 @@ export class EmbeddedControlPlanes implements ControlPlanes {
       const held = await this.#found(id);
       if (held) await removeAll(this.#resources(undefined, id, held));
       this.#held.delete(id);
-      if ((await this.#folders.records()).size === 0) await this.#inTurn(ALLOCATION, () => this.#spare.drop());
+      if ((await this.#folders.records()).size === 0) await this.#allocating(() => this.#spare.drop());
     });
   }
 
@@ -133,15 +137,15 @@ export class EmbeddedControlPlanes implements ControlPlanes {
       if ((await stat(source).catch(() => undefined)) === undefined) {
         throw new ControlPlaneError('NoBackup', `there is no backup "${from.backup}"; \`tenantry cluster get\` shows those that are`);
       }
+      const { provider = 'embedded' } = (await this.#folders.record(from.id)) ?? {};
+      if (provider !== this.provider) {
+        const why = `backup "${from.backup}" is of a cluster with control plane "${provider}", and this one has "${this.provider}"`;
+        throw new ControlPlaneError('NoBackup', `${why}; restore it to one of its own kind`);
+      }
       const resources = this.#resources(wanted, wanted.id, held);
       await sleepAll(resources);
       await ensureAll(resources.filter(({ keptAsleep }) => keptAsleep));
-      const { user } = held.record;
-      const files = { folder: this.#folders.data(wanted.id), logPath: this.#folders.log(wanted.id) };
-      await replaceObjects({ program: this.#options.program, user, ...files }, source, async (encryptionKeys) => {
-        await addEncryptionKeys(this.#folders.pki(wanted.id), encryptionKeys);
-        await this.#folders.shareKeys(wanted.id, user);
-      });
+      await this.#kind.restore(wanted, this.#place(wanted.id, held, wanted), source);
       await this.#write(wanted.id, held, { restored: token });
     });
   }
@@ -162,6 +166,7 @@ export class EmbeddedControlPlanes implements ControlPlanes {
   /** In the order in which each needs those before it. The program starts to load while the keys are made. */
   #resources(wanted: WantedControlPlane | undefined, id: string, held: Held): ControlPlaneResource[] {
     const { server } = held;
+    const surroundings = this.#kind.surroundings?.(wanted, this.#place(id, held, wanted)) ?? [];
     return [
       {
         name: 'files',
@@ -169,10 +174,11 @@ export class EmbeddedControlPlanes implements ControlPlanes {
         ensure: () => this.#folders.prepare(id, held.record.user),
         remove: () => this.#folders.remove(id),
       },
+      ...surroundings,
       {
         name: 'program',
         keptAsleep: false,
-        ensure: () => (server.isLive ? Promise.resolve() : this.#loadProgram(id, held)),
+        ensure: () => (server.isLive ? Promise.resolve() : this.#loadProgram(wanted!, held)),
         remove: () => this.#endProgram(id, held),
       },
       {
@@ -184,7 +190,7 @@ export class EmbeddedControlPlanes implements ControlPlanes {
       {
         name: 'API server',
         keptAsleep: false,
-        ensure: () => this.#answer(id, held),
+        ensure: () => this.#answer(wanted!, held),
         remove: () => Promise.resolve(),
       },
     ];
@@ -212,9 +218,8 @@ export class EmbeddedControlPlanes implements ControlPlanes {
         await endProcess(held.record.process);
         held.server.letGo();
         const isPortTaken = error instanceof ControlPlaneError && error.reason === 'PortTaken';
-        if (isPortTaken && !announced && refused.size < PORT_TRIES) {
-          refused.add(held.record.port);
-          await this.#write(wanted.id, held, { port: await this.#newPort(refused) });
+        if (isPortTaken && !announced && refused.size < PORTS_REFUSED) {
+          await this.#otherPorts(wanted.id, held, refused);
           continue;
         }
         throw this.#failed(wanted, held, error);
@@ -240,12 +245,17 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     throw new ControlPlaneError('Restarting', `the control plane of "${name}" ended and is started again soon`, { afterMs: waitMs });
   }
 
-  async #loadProgram(id: string, held: Held): Promise<void> {
-    if (await held.server.adopt(held.record.process, this.#options.productVersion)) return;
+  async #loadProgram(wanted: WantedControlPlane, held: Held): Promise<void> {
+    const { id } = wanted;
+    const place = this.#place(id, held, wanted);
+    const edition = editionOf(this.#kind.go(wanted, place));
+    held.edition = edition;
+    if (await held.server.adopt(held.record.process, edition)) return;
     await endProcess(held.record.process);
     const { spare } = held;
     held.spare = undefined;
-    await held.server.load({ ...this.#program, logPath: this.#folders.log(id), user: held.record.user }, spare);
+    const startedBy = this.#kind.startedBy?.(place);
+    await held.server.load({ ...this.#program, logPath: this.#folders.log(id), user: held.record.user, startedBy }, spare);
     // Before it may do anything: whoever comes after a crash must find it.
     await this.#write(id, held, { process: held.server.identity });
   }
@@ -261,17 +271,18 @@ export class EmbeddedControlPlanes implements ControlPlanes {
   }
 
   async #ensureKeys(wanted: WantedControlPlane, held: Held): Promise<void> {
-    const before = held.keys?.pki.serving.certificatePem;
-    const { clock, address, serviceAddress } = this.#options;
-    held.keys = await ensureClusterKeys(this.#folders.pki(wanted.id), wanted, { address, serviceAddress }, clock);
+    const before = held.keys?.edition;
+    held.keys = await this.#kind.ensureKeys(wanted, this.#place(wanted.id, held, wanted), this.#options.clock);
     await this.#folders.shareKeys(wanted.id, held.record.user);
-    const isNew = held.server.isLive && before !== held.keys.pki.serving.certificatePem;
+    const isNew = held.server.isLive && before !== held.keys.edition;
     if (isNew) (await askControl(this.#folders.data(wanted.id), 'POST', '/certificates', ANSWER_MS)).resume();
   }
 
-  async #answer(id: string, held: Held): Promise<void> {
+  async #answer(wanted: WantedControlPlane, held: Held): Promise<void> {
+    const { id } = wanted;
+    const word = this.#kind.go(wanted, this.#place(id, held, wanted));
     await held.server.answer(
-      held.record.port,
+      { ...word, edition: editionOf(word) },
       (diedAfterMs) => {
         // One that ran well is started again at once.
         if (diedAfterMs > RESTART.maxMs) held.backoff.reset();
@@ -285,21 +296,25 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     );
   }
 
-  #running({ keys, record, server }: Held): RunningControlPlane {
-    const { address } = this.#options;
-    const { pki, owner, ownerGroup, expire } = keys!;
+  #running(wanted: WantedControlPlane, held: Held): RunningControlPlane {
+    const { keys, record, server } = held;
+    const place = this.#place(wanted.id, held, wanted);
+    const { authorityPem, owner, ownerGroup, platform, expire } = keys!;
     return {
-      endpoint: `https://${address.includes(':') ? `[${address}]` : address}:${record.port}`,
-      authorityPem: pki.authority.certificatePem,
+      endpoint: `https://${isIP(place.address) === 6 ? `[${place.address}]` : place.address}:${record.port}`,
+      authorityPem,
       owner,
       ownerGroup,
-      platform: pki.admin,
+      platform,
       certificatesExpire: expire,
       sharedUser: record.sharedUser,
-      trouble: server.diskFull
-        ? { reason: 'DiskFull', message: 'its disk is full: reads work, writes do not; free some space or raise its limit' }
-        : undefined,
+      tunnel: this.#kind.tunnel?.(place),
+      trouble: server.trouble,
     };
+  }
+
+  #place(id: string, { record }: Held, wanted: WantedControlPlane | undefined): PlanePlace {
+    return { id, folders: this.#folders, record, address: wanted?.address ?? this.#kind.addressOf?.(record) ?? this.#options.address };
   }
 
   /** Certificates end whether or not anything happens, and no watch tells when. */
@@ -322,12 +337,13 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     const found = await this.#found(wanted.id);
     if (found) return found;
     // One after the other, so that no two get the same.
-    return this.#inTurn(ALLOCATION, async () => {
+    return this.#allocating(async () => {
       const sharedUser = await this.#whyShared();
-      const records = [...(await this.#folders.records()).values()];
-      const user = this.#spare.isThere ? this.#spare.user : this.#freeUser(sharedUser, records);
+      const allocation = new Allocation(this.#folders.root, (await this.#folders.records()).values());
+      const user = this.#spare.isThere ? this.#spare.user : sharedUser === undefined ? allocation.user() : undefined;
       const { namespace, name } = wanted;
-      const record = { namespace, name, port: await this.#newPort(new Set()), user, sharedUser };
+      const first: ClusterRecord = { provider: this.provider, namespace, name, port: allocation.port(), user, sharedUser };
+      const record = { ...first, ...(await this.#kind.allocate?.(allocation, first)) };
       await this.#folders.write(wanted.id, record);
       const held = this.#remember(wanted.id, record);
       held.spare = await this.#spare.give(wanted.id);
@@ -337,21 +353,20 @@ export class EmbeddedControlPlanes implements ControlPlanes {
 
   /** Once nobody is waiting any more: another cluster may be wanted soon after this one. */
   #prepareSpare(): void {
+    if (!this.#kind.loadsAhead) return;
     this.#spareSoon?.cancel();
     this.#spareSoon = this.#options.clock.setTimer(SPARE_AFTER_MS, () => {
-      this.#inTurn(ALLOCATION, async () => {
-        const records = [...(await this.#folders.records()).values()];
-        if (records.length > 0) await this.#spare.prepare(this.#freeUser(await this.#whyShared(), records));
+      this.#allocating(async () => {
+        const records = await this.#folders.records();
+        if (records.size === 0) return;
+        const shared = (await this.#whyShared()) !== undefined;
+        await this.#spare.prepare(shared ? undefined : new Allocation(this.#folders.root, records.values()).userAhead());
       }).catch((error: unknown) => this.#options.log.warn('cannot start a program ahead of time', { error }));
     });
   }
 
   #whyShared(): Promise<string | undefined> {
-    return (this.#sharedUser ??= whyNoOwnUsers([this.#options.program, process.execPath]));
-  }
-
-  #freeUser(sharedUser: string | undefined, records: readonly ClusterRecord[]): number | undefined {
-    return sharedUser === undefined ? freeUser(this.#folders.root, records) : undefined;
+    return (this.#sharedUser ??= whyNoOwnUsers([...this.#kind.files, this.#kind.program, process.execPath]));
   }
 
   async #found(id: string): Promise<Held | undefined> {
@@ -368,10 +383,15 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     return held;
   }
 
-  async #newPort(refused: ReadonlySet<number>): Promise<number> {
-    const port = freePort(this.#folders.root, (await this.#folders.records()).values(), refused);
-    if (port === undefined) throw new ControlPlaneError('PortTaken', 'there is no port left for another cluster; delete one');
-    return port;
+  /** Others are given in place of those that somebody else on this machine has. */
+  #otherPorts(id: string, held: Held, refused: Set<number>): Promise<void> {
+    return this.#allocating(async () => {
+      const { port, tunnelPort = port, innerPorts = [] } = held.record;
+      for (const taken of [port, tunnelPort, ...innerPorts]) refused.add(taken);
+      const allocation = new Allocation(this.#folders.root, (await this.#folders.records()).values(), refused);
+      const change = { port: allocation.port(), ...(await this.#kind.allocate?.(allocation, held.record)) };
+      await this.#write(id, held, change);
+    });
   }
 
   async #write(id: string, held: Held, change: Partial<ClusterRecord>): Promise<void> {
@@ -383,17 +403,34 @@ export class EmbeddedControlPlanes implements ControlPlanes {
     for (const listener of this.#listeners) listener(id);
   }
 
-  async #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(id);
-    const turn = (async () => {
-      await before?.catch(() => {});
-      return work();
-    })();
-    this.#turns.set(id, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.#turns.get(id) === turn) this.#turns.delete(id);
-    }
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return inTurn(this.#turns, id, work);
   }
+
+  #allocating<T>(work: () => Promise<T>): Promise<T> {
+    return inTurn(ALLOCATIONS, this.#folders.root, work);
+  }
+}
+
+async function inTurn<T>(turns: Map<string, Promise<unknown>>, key: string, work: () => Promise<T>): Promise<T> {
+  const before = turns.get(key);
+  const turn = (async () => {
+    await before?.catch(() => {});
+    return work();
+  })();
+  turns.set(key, turn);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(key) === turn) turns.delete(key);
+  }
+}
+
+/** When to look whether something has to be renewed. */
+function renewalOf({ expire }: PlaneKeys): number {
+  return expire - RENEWAL_WINDOW_MS;
+}
+
+function editionOf(word: object): string {
+  return createHash('sha256').update(JSON.stringify(word)).digest('hex').slice(0, 16);
 }

@@ -1,9 +1,12 @@
 import type { Clock } from '../../../../lib/clock.ts';
 import { processTable, type ProcessIdentity } from '../../../../lib/process-table.ts';
-import { ControlPlaneError } from '../control-planes.ts';
-import { watchControl, type ControlWatch } from './control-socket.ts';
-import { launch, type Launched, type LaunchOptions } from './launch.ts';
+import { ControlPlaneError, type RunningControlPlane } from '../control-planes.ts';
+import { watchControl, type ControlEvent, type ControlWatch } from './control-socket.ts';
+import { launch, type GoMessage, type Launched, type LaunchOptions } from './launch.ts';
 
+type Trouble = NonNullable<RunningControlPlane['trouble']>;
+
+const DISK_FULL = 'its disk is full: reads work, writes do not; free some space or raise its limit';
 const START_MS = 60_000;
 const ADOPT_MS = 5000;
 
@@ -14,7 +17,7 @@ export class ServerProcess {
   #launched: Launched | undefined;
   #watch: ControlWatch | undefined;
   #identity: ProcessIdentity | undefined;
-  #diskFull = false;
+  #trouble: Trouble | undefined;
   #onEnd: ((afterMs: number) => void) | undefined;
   #onTrouble: (() => void) | undefined;
 
@@ -32,20 +35,20 @@ export class ServerProcess {
     return this.#identity;
   }
 
-  get diskFull(): boolean {
-    return this.#diskFull;
+  get trouble(): Trouble | undefined {
+    return this.#trouble;
   }
 
   /** Takes over one that is there from before. @returns false when there is none that can be used */
-  async adopt(identity: ProcessIdentity | undefined, version: string): Promise<boolean> {
+  async adopt(identity: ProcessIdentity | undefined, edition: string): Promise<boolean> {
     if (identity === undefined || !processTable.isAlive(identity)) return false;
     try {
       await this.#follow();
     } catch {
       return false;
     }
-    const { pid, version: itsVersion } = this.#watch!.hello;
-    if (pid !== identity.pid || itsVersion !== version) {
+    const { pid, edition: itsEdition } = this.#watch!.hello;
+    if (pid !== identity.pid || itsEdition !== edition) {
       this.letGo();
       return false;
     }
@@ -60,13 +63,13 @@ export class ServerProcess {
   }
 
   /** Its keys are there: it may begin. Resolves when it serves. */
-  async answer(port: number, onEnd: (afterMs: number) => void, onTrouble: () => void): Promise<void> {
+  async answer(word: GoMessage, onEnd: (afterMs: number) => void, onTrouble: () => void): Promise<void> {
     this.#onEnd = onEnd;
     this.#onTrouble = onTrouble;
     const launched = this.#launched;
     if (launched === undefined) return;
     this.#launched = undefined;
-    launched.go({ port });
+    launched.go(word);
     try {
       const said = await launched.next(START_MS);
       if (said.type === 'failed') throw startError(said);
@@ -82,7 +85,7 @@ export class ServerProcess {
     this.#launched = undefined;
     this.#watch?.close();
     this.#watch = undefined;
-    this.#diskFull = false;
+    this.#trouble = undefined;
   }
 
   async #follow(): Promise<void> {
@@ -91,19 +94,24 @@ export class ServerProcess {
       this.#folder,
       {
         onEvent: (event) => {
-          if (event.type !== 'disk') return;
-          this.#diskFull = event.full;
+          if (event.type === 'hello') return;
+          this.#trouble = troubleOf(event);
           this.#onTrouble?.();
         },
         onEnd: () => {
           this.#watch = undefined;
-          this.#diskFull = false;
+          this.#trouble = undefined;
           this.#onEnd?.(this.#clock.monotonic() - since);
         },
       },
       ADOPT_MS,
     );
   }
+}
+
+function troubleOf(event: Exclude<ControlEvent, { type: 'hello' }>): Trouble | undefined {
+  if (event.type === 'disk') return event.full ? { reason: 'DiskFull', message: DISK_FULL } : undefined;
+  return event.message === undefined ? undefined : { reason: 'NotAnswering', message: event.message };
 }
 
 function startError({ code, message }: { code?: string; message: string }): Error {

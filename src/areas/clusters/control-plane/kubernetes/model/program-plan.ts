@@ -1,0 +1,23 @@
+/** One of the programs of a control plane. */
+export interface ProgramSpec {
+  name: ProgramName;
+  path: string;
+  args: readonly string[];
+  /** Started once the API server answers: before it has nothing to do but to take its processor. */
+  afterReady: boolean;
+  /** It reads its certificates only when it starts. */
+  readsKeysOnce: boolean;
+}
+
+export const PROGRAM_NAMES = ['etcd', 'kube-apiserver', 'konnectivity-server', 'kube-controller-manager', 'kube-scheduler'] as const;
+export type ProgramName = (typeof PROGRAM_NAMES)[number];
+
+/** What is told to the process that looks after the programs of a control plane. */
+export interface ProgramPlan {
+  /** In the order in which they start; they are stopped in the other one. */
+  programs: readonly ProgramSpec[];
+  /** Where the API server is, seen from the programs. */
+  server: { address: string; port: number };
+  /** Ends a program with whoever started it. */
+  withParent: readonly string[];
+}

@@ -1,0 +1,56 @@
+import type { ControlPlaneProvider } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import type { Clock } from '../../../../lib/clock.ts';
+import type { CertificatePair, WantedControlPlane } from '../control-planes.ts';
+import type { ControlPlaneResource } from '../resource-walk.ts';
+import type { Allocation } from './allocation.ts';
+import type { ClusterFolders, ClusterRecord } from './cluster-folder.ts';
+import type { GoMessage } from './launch.ts';
+
+/** Where a control plane is: its folders, and what is written down about it. */
+export interface PlanePlace {
+  id: string;
+  folders: ClusterFolders;
+  record: ClusterRecord;
+  /** Its own address, or the one that all share that have none. */
+  address: string;
+}
+
+export interface PlaneKeys {
+  authorityPem: string;
+  /** For the owners, who have the rights of this group. */
+  owner: CertificatePair;
+  ownerGroup: string;
+  platform: CertificatePair;
+  /** When the first of all its certificates ends, in milliseconds. */
+  expire: number;
+  /** Another one: its process has to be told. */
+  edition: string;
+}
+
+/** In what control planes differ that are processes on this machine. */
+export interface PlaneKind {
+  readonly provider: ControlPlaneProvider;
+  /** The program of its process, for Node.js. */
+  readonly program: string;
+  /** What the cluster's user must be able to read or to run. */
+  readonly files: readonly string[];
+  /** Whether it is worth to load the program ahead for the next cluster. */
+  readonly loadsAhead: boolean;
+  /** What a new cluster needs besides a port and a user. */
+  allocate?(give: Allocation, record: ClusterRecord): Promise<Partial<ClusterRecord>>;
+  /** The address of an endpoint that was given none. */
+  addressOf?(record: ClusterRecord): string | undefined;
+  /** Why this cluster cannot be what is wanted. @throws ControlPlaneError */
+  check?(wanted: WantedControlPlane, place: PlanePlace): void;
+  /** What there must be before its process. `wanted` is undefined when it is to go. */
+  surroundings?(wanted: WantedControlPlane | undefined, place: PlanePlace): ControlPlaneResource[];
+  /** What the process is started by, in place of directly. */
+  startedBy?(place: PlanePlace): readonly string[];
+  ensureKeys(wanted: WantedControlPlane, place: PlanePlace, clock: Pick<Clock, 'now'>): Promise<PlaneKeys>;
+  /** What is told to the process once its keys are there. A process that was told something else is replaced. */
+  go(wanted: WantedControlPlane, place: PlanePlace): Omit<GoMessage, 'edition'>;
+  /** Has the objects of one that is stopped replaced by those of a backup. */
+  restore(wanted: WantedControlPlane, place: PlanePlace, source: string): Promise<void>;
+  /** Where the workers' tunnels arrive. */
+  tunnel?(place: PlanePlace): { address: string; port: number };
+}

@@ -94,6 +94,23 @@ const worker = object(
   },
 );
 
+const loadBalancer = object(
+  {
+    /** Its namespace and name: `web/front`. */
+    service: text(),
+    address: text(),
+    ports: list(
+      object({ protocol: oneOf(['tcp', 'udp']), port: integer() }, { backends: list(object({ address: text(), port: integer() }, {})) }),
+    ),
+  },
+  {
+    /** Who may speak to it; absent: everybody. */
+    sources: list(text()),
+    /** Whether a client always gets to the same worker. */
+    sticky: boolean(),
+  },
+);
+
 const status = object(
   {},
   {
@@ -121,6 +138,8 @@ const status = object(
     ),
     /** Those that there are, and those that are being made: what is not here has nothing of a worker. */
     workers: list(worker, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    /** Addresses of its Services of the type LoadBalancer, in its subnet, and who answers for each: written down before it is made. */
+    loadBalancers: list(loadBalancer, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['service'] }),
     /** What the policies allow the tenant, and what it has. */
     bounds: object({}, { policies: list(text()), clusters: text(), workers: text(), cpu: text(), memory: text(), versions: list(text()) }),
     backups: list(object({ name: text(), time: time(), bytes: integer({ format: 'int64' }) }, {})),

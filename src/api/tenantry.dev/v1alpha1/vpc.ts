@@ -17,6 +17,12 @@ const subnet = object(
   },
 );
 
+/** Somebody outside who has a key. Its addresses in the VPC are nobody else's. */
+const vpnPeer = object(
+  { name, publicKey: text({ pattern: '^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$' }), addresses: list(cidr, { minItems: 1, maxItems: 16 }) },
+  {},
+);
+
 const spec = object(
   { subnets: list(subnet, { minItems: 1, maxItems: 64, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }) },
   {
@@ -35,6 +41,21 @@ const spec = object(
     peers: list(name, { maxItems: 64, 'x-kubernetes-list-type': 'set' }),
     /** Whether the world is reached through the machine's address. */
     egress: boolean({ default: true }),
+    /** What is reached from outside of it, all at one address that the operator has for that. */
+    external: object(
+      {},
+      {
+        /** One of the operator's; absent: any that is free. */
+        address,
+        /** Services of the type LoadBalancer, with the ports that they have. */
+        services: list(object({ cluster: name, namespace: name, name }, {}), { maxItems: 64, 'x-kubernetes-list-type': 'atomic' }),
+      },
+    ),
+    /** A WireGuard gateway at its external address. */
+    vpn: object(
+      { peers: list(vpnPeer, { maxItems: 256, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }) },
+      { port: integer({ minimum: 1, maximum: 65_535, default: 51_820 }) },
+    ),
   },
 );
 
@@ -56,6 +77,17 @@ const status = object(
     workers: integer(),
     peers: list(object({ name: text(), state: text() }, { message: text() })),
     routes: list(object({ cidr: text(), via: text(), state: text() }, { message: text() })),
+    /** Where it is reached from outside, and what became of each Service that should be. */
+    external: object(
+      { address: text() },
+      {
+        services: list(
+          object({ cluster: text(), namespace: text(), name: text(), state: text() }, { ports: list(text()), message: text() }),
+        ),
+      },
+    ),
+    /** What clients have to know of the gateway. */
+    vpn: object({ publicKey: text(), endpoint: text() }, { peers: list(object({ name: text() }, { lastHandshake: text() })) }),
     observedGeneration: integer({ format: 'int64' }),
     conditions: conditions(),
   },
@@ -94,8 +126,12 @@ export const VPC_FINALIZER = 'tenantry.dev/vpc';
 export const VpcCondition = {
   /** It has its pair of transit addresses, for life. */
   Numbered: 'Numbered',
+  /** It has the address that it is reached at from outside, if it should be. */
+  ExternalAddress: 'ExternalAddress',
   /** Packets pass as its spec says. */
   Programmed: 'Programmed',
+  /** The VPN gateway answers those who have a key. */
+  VpnServed: 'VpnServed',
   /** While it is deleted: nobody lives in it any more, and nothing of it is left. */
   Unused: 'Unused',
   Gone: 'Gone',
@@ -106,6 +142,8 @@ export const VpcReason = {
   Numbered: 'Numbered',
   Refused: 'Refused',
   NotMade: 'NotMade',
+  NoExternalAddress: 'NoExternalAddress',
+  NoProgram: 'NoProgram',
   InUse: 'InUse',
 } as const;
 

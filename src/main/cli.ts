@@ -54,6 +54,12 @@ Start here:
     .option('--allow-host-path <dir>', 'let Pods mount this folder of the machine and what is in it; can be repeated', collect, [])
     .option('--node-port-address <ip>', 'where node ports of Services are opened (default: 127.0.0.1)')
     .option('--gateway-port <number>', 'port of the way to plugins; 0 picks a free one (default: 8090, or a free one if that is taken)')
+    .addOption(
+      new Option('--cluster-network <provider>', "who makes the networks of tenants' clusters: this machine's kernel, OVN, or nobody")
+        .choices(['auto', 'linux', 'ovn', 'off'])
+        .default('auto'),
+    )
+    .option('--cluster-wire <link:first-last>', 'a link for tagged segments of tenants, and the VLAN ids they may have; needs ovn')
     .option('--otlp-endpoint <url>', 'send traces of Runs to this OpenTelemetry collector (default: $OTEL_EXPORTER_OTLP_ENDPOINT)')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('warn'))
     .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('pretty'))

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { CLUSTER_RULES } from '../areas/clusters/admission/cluster-rules.ts';
 import { CLUSTERS_GROUPS, CLUSTERS_USER } from '../areas/clusters/clusters-rights.ts';
 import type { ClustersEnvironment } from '../areas/clusters/clusters-environment.ts';
+import type { NetworkChoice, Wire } from '../areas/clusters/network/open-networks.ts';
 import type { Client } from '../client/client.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import { KUBERNETES_SERVICE_ADDRESS } from '../engine/apiserver/builtin/bootstrap.ts';
@@ -23,6 +24,20 @@ interface Connection {
   metrics: MetricsRegistry;
 }
 
+/** What the operator says about tenants' clusters. */
+export interface ClusterSettings {
+  /** Who makes their networks. */
+  network?: NetworkChoice;
+  /** Where their tagged segments are. */
+  wire?: Wire;
+}
+
+interface Options extends ClusterSettings {
+  data: string;
+  version: string;
+  log: Log;
+}
+
 interface Opened {
   environment: ClustersEnvironment;
   handlers: Record<string, AdmissionHandler>;
@@ -30,13 +45,13 @@ interface Opened {
 
 /** The clusters area within the engine: it starts with the first TenantCluster, or the first question that admission has about one. */
 export class ClustersOnDemand {
-  readonly #options: { data: string; version: string; log: Log };
+  readonly #options: Options;
   #connect!: (connection: Connection) => void;
   /** Requests may come before the engine's own clients are there. */
   readonly #connection = new Promise<Connection>((resolve) => (this.#connect = resolve));
   #open: Promise<Opened> | undefined;
 
-  constructor(options: { data: string; version: string; log: Log }) {
+  constructor(options: Options) {
     this.#options = options;
   }
 
@@ -50,7 +65,7 @@ export class ClustersOnDemand {
   onDemand(clientAs: ClientAs, metrics: MetricsRegistry): OnDemand {
     this.#connect({ clientAs, metrics });
     return {
-      resources: ['tenantry.dev/tenantclusters'],
+      resources: ['tenantry.dev/tenantclusters', 'tenantry.dev/vpcs'],
       load: async () => {
         const [{ environment }, { startClusterControllers }] = await Promise.all([
           this.#opened(),
@@ -75,7 +90,7 @@ export class ClustersOnDemand {
   }
 
   async #load(): Promise<Opened> {
-    const { data, version, log } = this.#options;
+    const { data, version, log, network: choice = 'auto', wire } = this.#options;
     const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { clientAs, metrics }] = await Promise.all([
       import('../areas/clusters/start-clusters.ts'),
       import('../areas/clusters/control-plane/embedded/embedded-control-planes.ts'),
@@ -99,7 +114,10 @@ export class ClustersOnDemand {
       offers: {
         controlPlanes: [{ provider: 'embedded', versions: [KUBERNETES_VERSION], maxReplicas: 1 }],
         machines: [],
-        networks: false,
+      },
+      openNetworks: async () => {
+        const { openNetworks } = await import('../areas/clusters/network/open-networks.ts');
+        return openNetworks({ choice, folder: join(data, 'clusters'), clock: realClock, wire });
       },
     });
     return { environment, handlers: await clusterAdmission(environment) };

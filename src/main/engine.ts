@@ -24,7 +24,7 @@ import type { Log } from '../lib/log.ts';
 import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { FRONT_PROXY_COMMON_NAME, ensurePki, type Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
-import { ClustersOnDemand } from './clusters-on-demand.ts';
+import { ClustersOnDemand, type ClusterSettings } from './clusters-on-demand.ts';
 import { PluginAdmission } from './plugin-admission.ts';
 import { PLUGIN_USERS } from './plugin-identities.ts';
 import { gatewayOnDemand } from './gateway-on-demand.ts';
@@ -56,6 +56,8 @@ export interface EngineOptions {
   keys?: { folder: string; pki: Pki };
   /** Sees the store before anything is written. */
   observeStore?: (store: DurableStore) => void;
+  /** Of tenants' clusters; absent: as this machine can. */
+  clusters?: ClusterSettings;
   /** The way to plugins, with the first of them; absent: there is none. */
   gateway?: GatewaySettings;
   /** Where traces go; absent: nowhere. */
@@ -117,7 +119,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const auditPath = join(data, 'audit.log');
     const tenancy = options.areas && new TenancyOnDemand(log, store.count('hnc.x-k8s.io/') > 0);
     const pluginAdmission = options.areas && new PluginAdmission(log);
-    const clusters = options.areas && new ClustersOnDemand({ data, version: options.version, log });
+    const clusters = options.areas && new ClustersOnDemand({ data, version: options.version, log, ...options.clusters });
     const refusals = new RefusedRequests();
     const assembled = assembleServer({
       version: options.version,

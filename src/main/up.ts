@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
+import type { NetworkChoice, Wire } from '../areas/clusters/network/open-networks.ts';
 import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { exporterSettings } from '../lib/tracing/exporter-settings.ts';
@@ -25,6 +26,8 @@ export interface UpOptions {
   nodePortAddress?: string;
   otlpEndpoint?: string;
   gatewayPort?: string;
+  clusterNetwork?: NetworkChoice;
+  clusterWire?: string;
 }
 
 const DEFAULT_PORT = 6443;
@@ -49,6 +52,7 @@ export async function up(options: UpOptions): Promise<void> {
       logLevel: options.logLevel,
       logFormat: options.logFormat,
     },
+    clusters: { network: options.clusterNetwork, wire: wireOf(options.clusterWire) },
     node,
     traces,
     log,
@@ -103,6 +107,15 @@ function nodeSettings(options: UpOptions): NodeSettings | undefined {
     logLevel: levelOf(options.logLevel),
     logFormat,
   };
+}
+
+function wireOf(text: string | undefined): Wire | undefined {
+  if (text === undefined) return undefined;
+  const [, link, first, last] = /^([^:/\s]{1,15}):(\d+)-(\d+)$/.exec(text) ?? [];
+  if (link === undefined || Number(first) < 2 || Number(last) > 4094 || Number(first) > Number(last)) {
+    throw new Error(`Cannot use the wire "${text}": it is not a link with the VLAN ids of tenants; say it like eth1:100-199`);
+  }
+  return { link, first: Number(first), last: Number(last) };
 }
 
 function portOf(text: string | undefined): number {

@@ -5,6 +5,7 @@ import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import type { ControlPlanes } from './control-plane/control-planes.ts';
 import type { Offers } from './policy/model/offers.ts';
+import type { OpenNetworks, TenantNetworks } from './vpc/tenant-networks.ts';
 
 /** What the area is started with. */
 export interface ClustersStart {
@@ -15,10 +16,14 @@ export interface ClustersStart {
   metrics: MetricsRegistry;
   controlPlanes: readonly ControlPlanes[];
   /** What can be had here. */
-  offers: Offers;
+  offers: Omit<Offers, 'networks'>;
+  /** Who makes networks, asked when the first is wanted. */
+  openNetworks: OpenNetworks;
 }
 
 export interface ClustersEnvironment extends ClustersStart {
   informers: SharedInformers;
+  offers: Offers;
+  networks: TenantNetworks;
   planesOf(provider: string | undefined): ControlPlanes | undefined;
 }

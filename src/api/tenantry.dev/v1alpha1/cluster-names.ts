@@ -27,6 +27,7 @@ export function kubeconfigSecretOf(cluster: string): string {
 /** The conditions of a TenantCluster, in the order in which they come true. */
 export const ClusterCondition = {
   Accepted: 'Accepted',
+  NetworkReady: 'NetworkReady',
   Restored: 'Restored',
   ControlPlaneReady: 'ControlPlaneReady',
   AccessGranted: 'AccessGranted',
@@ -55,6 +56,9 @@ export const ClusterReason = {
   NoTenant: 'NoTenant',
   NoPolicy: 'NoPolicy',
   NoProvider: 'NoProvider',
+  NoNetworks: 'NoNetworks',
+  NoPlace: 'NoPlace',
+  NetworkNotReady: 'NetworkNotReady',
   Asleep: 'Asleep',
   DiskFull: 'DiskFull',
   NotAnswering: 'NotAnswering',

@@ -12,4 +12,14 @@ export const TENANT_CLUSTER_RULE: WebhookRule = {
   reserves: true,
 };
 
-export const CLUSTER_RULES: readonly WebhookRule[] = [TENANT_CLUSTER_RULE];
+/** Whether a Vpc can be made beside all others. */
+export const VPC_RULE: WebhookRule = {
+  name: 'vpcs.tenantry.dev',
+  type: 'Validating',
+  path: '/validate-vpcs',
+  rules: [{ apiGroups: ['tenantry.dev'], apiVersions: ['v1alpha1'], resources: ['vpcs'], operations: ['CREATE', 'UPDATE'] }],
+  failurePolicy: 'Fail',
+  reserves: true,
+};
+
+export const CLUSTER_RULES: readonly WebhookRule[] = [TENANT_CLUSTER_RULE, VPC_RULE];

@@ -7,21 +7,30 @@ import type { SharedInformers } from '../../../runtime/informer/shared-informers
 import { boundsOf } from '../policy/model/bounds.ts';
 import type { Offers } from '../policy/model/offers.ts';
 import { newViolations, violationsOf, type Violation } from '../policy/model/violations.ts';
+import type { TenantNetworks } from '../vpc/tenant-networks.ts';
+import { wantsNetwork } from '../vpc/model/cluster-place.ts';
 import { JustAdmitted } from './just-admitted.ts';
 
 /** Nothing beyond the bounds is let in; nothing that is inside already is kept from being changed. */
-export async function tenantClusterHandler(informers: SharedInformers, offers: Offers, clock: Clock): Promise<AdmissionHandler> {
+export async function tenantClusterHandler(
+  informers: SharedInformers,
+  offers: Offers,
+  networks: Pick<TenantNetworks, 'ask'>,
+  clock: Clock,
+): Promise<AdmissionHandler> {
   const clusters = informers.get(TenantClusterKind);
   const policies = informers.get(ClusterPolicyKind);
   const tenants = informers.get(TenantKind);
   await informers.whenSynced();
   const admitted = new JustAdmitted(clusters, clock);
 
-  return ({ operation, object, oldObject, namespace = '', dryRun }) => {
+  return async ({ operation, object, oldObject, namespace = '', dryRun }) => {
     const cluster = object as TenantCluster;
     const before = operation === 'UPDATE' ? (oldObject as TenantCluster) : undefined;
     // What is on its way out, or changed by its controller alone, is not judged.
     if (cluster.metadata.deletionTimestamp !== undefined) return { allowed: true };
+    // Clusters without a network do not wait for what finds out whether there are any.
+    if (wantsNetwork(cluster)) await networks.ask();
     const tenant = tenants.get(namespace);
     const others = admitted.of(namespace).filter(({ metadata }) => metadata.name !== cluster.metadata.name);
     const verdict = ((): AdmissionVerdict => {

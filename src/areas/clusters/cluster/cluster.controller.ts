@@ -7,6 +7,7 @@ import {
 import { ClusterPolicyKind } from '../../../api/tenantry.dev/v1alpha1/cluster-policy.ts';
 import { TenantClusterKind, type TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import { TenantKind } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import { VpcKind } from '../../../api/tenantry.dev/v1alpha1/vpc.ts';
 import { Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
@@ -22,6 +23,7 @@ import type { RunningControlPlane } from '../control-plane/control-planes.ts';
 import { boundsOf } from '../policy/model/bounds.ts';
 import { nextExpiry } from '../policy/model/next-expiry.ts';
 import { violationsOf } from '../policy/model/violations.ts';
+import { wantsNetwork } from '../vpc/model/cluster-place.ts';
 import { AddOnCatalog } from './add-on-catalog.ts';
 import { clusterSteps, type ClusterPorts } from './cluster.steps.ts';
 import { summarise, type ClusterFacts } from './summarise.ts';
@@ -32,10 +34,11 @@ const BY_UID = 'uid';
 
 /** Keeps what every TenantCluster stands for: a control plane that answers, the rights in it, and what the operator wants to be there. */
 export function clusterController(environment: ClustersEnvironment): { start(): void; stop(): Promise<void> } {
-  const { hostClient, clock, informers, offers } = environment;
+  const { hostClient, clock, informers, offers, networks } = environment;
   const clusters = informers.get(TenantClusterKind);
   const policies = informers.get(ClusterPolicyKind);
   const tenants = informers.get(TenantKind);
+  const vpcs = informers.get(VpcKind);
   const secrets = informers.get(Secret, { labelSelector: CLUSTER_LABEL });
   clusters.addIndex(BY_UID, ({ metadata }) => [metadata.uid!]);
 
@@ -66,6 +69,17 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     },
     connection: ({ metadata }) => connections.open(metadata.uid!, runningById.get(metadata.uid!)!),
     addOn: (offer) => catalog.find(offer),
+    vpcOf: ({ metadata }) => vpcs.get(`${metadata.namespace}/${metadata.namespace}`),
+    async makeVpc(vpc) {
+      await hostClient
+        .resource(VpcKind, vpc.metadata.namespace)
+        .create(vpc)
+        .catch((error: unknown) => {
+          if (!isStatusError(error, 'AlreadyExists')) throw error;
+        });
+    },
+    othersOf: ({ metadata }) => clustersOf(metadata.namespace!).filter((each) => each.metadata.name !== metadata.name),
+    ensureNetwork: (vpc) => networks.ensure(vpc),
     async keepSecret(secret) {
       const { namespace, name } = secret.metadata;
       const existing = secrets.get(`${namespace}/${name}`);
@@ -123,6 +137,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       changesDemand(change) ? clustersOf(change.object.metadata.namespace!).map(keyOf) : [keyOf(change.object)],
     )
     .watch(policies, () => [...clusters.list()].map(keyOf))
+    .watch(vpcs, ({ object }) => clustersOf(object.metadata.namespace!).filter(wantsNetwork).map(keyOf))
     .watch(tenants, ({ object }) => clustersOf(object.metadata.name!).map(keyOf))
     .watch(secrets, ({ object }) => [`${object.metadata.namespace}/${object.metadata.labels![CLUSTER_LABEL]}`]);
   const stops = environment.controlPlanes.map((planes) => planes.onChange(wakeById));

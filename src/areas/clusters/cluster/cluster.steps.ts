@@ -1,5 +1,6 @@
 import type { TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import type { Vpc } from '../../../api/tenantry.dev/v1alpha1/vpc.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import type { AddOn } from '../add-ons/add-on.ts';
@@ -7,11 +8,13 @@ import type { TenantConnection } from '../add-ons/tenant-connection.ts';
 import type { ControlPlanes, RunningControlPlane } from '../control-plane/control-planes.ts';
 import type { AddOnOffer, Bounds } from '../policy/model/bounds.ts';
 import type { Offers } from '../policy/model/offers.ts';
+import type { VpcState } from '../vpc/tenant-networks.ts';
 import { accepted } from './steps/accepted.step.ts';
 import { accessGranted } from './steps/access-granted.step.ts';
 import { addOnsInstalled } from './steps/add-ons-installed.step.ts';
 import { backedUp } from './steps/backed-up.step.ts';
 import { controlPlaneReady } from './steps/control-plane-ready.step.ts';
+import { networkReady } from './steps/network-ready.step.ts';
 import { restored } from './steps/restored.step.ts';
 
 export interface ClusterPorts {
@@ -29,9 +32,23 @@ export interface ClusterPorts {
   /** @throws Error when its manifests cannot be read */
   addOn(offer: AddOnOffer): Promise<AddOn | undefined>;
   keepSecret(secret: KubeObject): Promise<void>;
+  /** Of its tenant. */
+  vpcOf(cluster: TenantCluster): Vpc | undefined;
+  makeVpc(vpc: Vpc): Promise<void>;
+  /** The tenant's further clusters. */
+  othersOf(cluster: TenantCluster): TenantCluster[];
+  ensureNetwork(vpc: string): Promise<VpcState>;
 }
 
-/** What there is to know of it, then what it holds, then that it answers, then who may use it, what must be in it, and copies of it. */
+/** What there is to know of it, then where it lives, then what it holds, then that it answers, then who may use it, what must be in it, and copies of it. */
 export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
-  return [accepted(ports), restored(ports), controlPlaneReady(ports), accessGranted(ports), addOnsInstalled(ports), backedUp(ports)];
+  return [
+    accepted(ports),
+    networkReady(ports),
+    restored(ports),
+    controlPlaneReady(ports),
+    accessGranted(ports),
+    addOnsInstalled(ports),
+    backedUp(ports),
+  ];
 }

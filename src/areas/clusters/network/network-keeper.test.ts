@@ -39,7 +39,9 @@ class Recorder implements Networks {
     return { name: '' };
   }
 
+  removed = 0;
   remove(): Promise<void> {
+    this.removed++;
     return Promise.resolve();
   }
 }
@@ -112,6 +114,15 @@ describe('NetworkKeeper', () => {
     await Promise.all([keeper.want(plan(aVpc('a'))), keeper.want(plan(aVpc('a'), aVpc('b', { index: 2 })))]);
     expect(networks.most).toBe(1);
     expect(networks.asked.at(-1)).toEqual(['a', 'b']);
+  });
+
+  it('leaves nothing when nothing is wanted any more, and does not look after it', async () => {
+    const { networks, keeper, clock } = start();
+    await keeper.want(plan(aVpc('a')));
+    expect(await keeper.want(plan())).toEqual([]);
+    await clock.advance(60_000);
+    expect([networks.removed, networks.asked]).toEqual([1, [['a']]]);
+    expect(await keeper.want(plan(aVpc('a')))).toEqual([{ name: 'a' }]);
   });
 
   it('looks no more when it has stopped', async () => {

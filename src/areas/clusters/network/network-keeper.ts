@@ -46,6 +46,12 @@ export class NetworkKeeper {
   async #ensure(): Promise<VpcOutcome[]> {
     const { vpcs, platform } = this.#plan!;
     const { networks } = this.#options;
+    if (vpcs.length === 0) {
+      await networks.remove();
+      this.#accepted.clear();
+      this.#failed = false;
+      return [];
+    }
     const clashes = planProblems({ vpcs, platform });
     if (clashes.length > 0) throw new Error(clashes[0]);
     const refused = new Map(
@@ -73,6 +79,7 @@ export class NetworkKeeper {
   }
 
   async #look(): Promise<void> {
+    if (this.#plan!.vpcs.length === 0) return;
     const broken = (await this.#options.networks.observe()).filter(({ intact }) => !intact).map(({ name }) => name);
     if (broken.length > 0) this.#options.log.warn('networks of tenants were broken, and are made again', { vpcs: broken.slice(0, 20) });
     if (broken.length > 0 || this.#failed) await this.#ensure();

@@ -9,6 +9,7 @@ export function wantedControlPlane({ metadata, spec, status }: TenantCluster): W
     name: metadata.name!,
     version: status!.version!,
     names: spec.access?.names ?? [],
+    ...(status!.network === undefined ? {} : { address: status!.network.address }),
     accessRevision: spec.access?.revision ?? 0,
   };
 }

@@ -36,6 +36,12 @@ describe('peering', () => {
     expect(agreedPeerings(same)).toEqual([]);
   });
 
+  it('is refused when one side routes the addresses of the other elsewhere', () => {
+    const routed = { ...vpc('a', '10.0.1.0/24', 'b'), routes: [{ cidr: '10.0.2.0/25', via: '10.0.1.10' }] };
+    const both = named(routed, vpc('b', '10.0.2.0/24', 'a'));
+    expect(['a', 'b'].map((name) => peeringStates(both.get(name)!, both)[0].state)).toEqual(['Refused', 'Refused']);
+  });
+
   it('is refused with itself, and is one however often it is named', () => {
     const twice = named(vpc('a', '10.0.1.0/24', 'a', 'b', 'b'), vpc('b', '10.0.2.0/24', 'a'));
     expect(peeringStates(twice.get('a')!, twice).map(({ peer, state }) => [peer, state])).toEqual([

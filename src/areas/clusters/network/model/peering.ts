@@ -41,10 +41,16 @@ export function agreedPeerings(byName: ReadonlyMap<string, Vpc>): Peering[] {
   );
 }
 
+/** Subnets are exchanged; what either side routes elsewhere already cannot lead to them. */
 function overlapping(a: Vpc, b: Vpc): string | undefined {
-  for (const mine of a.subnets) {
-    const theirs = b.subnets.find(({ cidr }) => overlap(ipv4Range(cidr), ipv4Range(mine.cidr)));
-    if (theirs) return `its ${theirs.cidr} overlaps ${mine.cidr}`;
+  for (const [ours, others] of [
+    [[...a.subnets, ...a.routes], b.subnets],
+    [a.subnets, b.routes],
+  ]) {
+    for (const mine of ours) {
+      const theirs = others.find(({ cidr }) => overlap(ipv4Range(cidr), ipv4Range(mine.cidr)));
+      if (theirs) return `its ${theirs.cidr} overlaps ${mine.cidr}`;
+    }
   }
   return undefined;
 }

@@ -76,8 +76,8 @@ describe('vpcProblems', () => {
     ],
     [
       'a route through nobody',
-      aVpc('a', { routes: [{ cidr: '10.244.0.0/24', via: '10.0.1.10' }] }),
-      ['Cannot make route "10.244.0.0/24" of VPC a: no worker has the address 10.0.1.10; name one that is there'],
+      aVpc('a', { routes: [{ cidr: '10.244.0.0/24', via: '10.0.2.10' }] }),
+      ['Cannot make route "10.244.0.0/24" of VPC a: 10.0.2.10 is not an address of a worker in its subnets; name one that is'],
     ],
     [
       'a route over a subnet',

@@ -116,7 +116,9 @@ function routesProblems(vpc: Vpc, platform: Platform): string[] {
   const problems = vpc.routes.flatMap(({ cidr, via }) => {
     const cannot = `Cannot make route "${cidr}" of VPC ${vpc.name}`;
     if (parseCidr(cidr)?.address.version !== 4) return [`${cannot}: it is not an IPv4 CIDR; write one such as 10.244.1.0/24`];
-    if (!vpc.ports.some(({ address }) => address === via)) return [`${cannot}: no worker has the address ${via}; name one that is there`];
+    if (parseIp(via)?.version !== 4 || !vpc.subnets.some((one) => isHostAddress(one.cidr, via) && via !== one.gateway)) {
+      return [`${cannot}: ${via} is not an address of a worker in its subnets; name one that is`];
+    }
     const range = ipv4Range(cidr);
     if (overlap(range, ipv4Range(platform.transit))) return [`${cannot}: it covers addresses of the platform; choose a smaller range`];
     const subnet = vpc.subnets.find((one) => overlap(range, ipv4Range(one.cidr)));

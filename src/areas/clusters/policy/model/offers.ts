@@ -5,8 +5,8 @@ export interface Offers {
   controlPlanes: readonly ControlPlaneOffer[];
   /** Kinds of workers, the strongest isolation of each. */
   machines: readonly { name: string; isolation: KernelIsolation }[];
-  /** Whether clusters can have networks of their own. */
-  networks: boolean;
+  /** Why clusters can have no networks of their own, as far as anybody has asked; undefined: they can. */
+  networks: { readonly unable?: string };
 }
 
 export interface ControlPlaneOffer {

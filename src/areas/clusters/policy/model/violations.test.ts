@@ -17,7 +17,7 @@ const TENANT: Tenant = {
 const OFFERS: Offers = {
   controlPlanes: [{ provider: 'embedded', versions: ['1.35.4'], maxReplicas: 1 }],
   machines: [],
-  networks: false,
+  networks: { unable: 'it takes root' },
 };
 const BOTH: Offers = {
   ...OFFERS,
@@ -124,7 +124,12 @@ it.each<[string, TenantCluster, ClusterPolicy['spec'], RegExp]>([
     { minimumKernelIsolation: 'Kernel' },
     /wants Kernel at least/,
   ],
-  ['a network of its own', aCluster({ network: { subnet: 'a' } }), {}, /no networks for tenant clusters yet/],
+  [
+    'a network of its own',
+    aCluster({ network: { subnet: 'a' } }),
+    {},
+    /no networks for tenant clusters: it takes root. Ask the operator, or leave spec.network out/,
+  ],
   [
     'an add-on that nobody offers',
     aCluster({ addOns: ['x'] }),

@@ -1,5 +1,6 @@
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import { Quantity } from '../../../../kube/quantity.ts';
+import { wantsNetwork } from '../../vpc/model/cluster-place.ts';
 import { strengthOf, type Bounds, type Limit } from './bounds.ts';
 import type { Offers } from './offers.ts';
 import { placementOf, policyWords, wordsOf } from './placement.ts';
@@ -86,7 +87,8 @@ function placeViolations(cluster: TenantCluster, bounds: Bounds, offers: Offers,
   ];
 }
 
-function poolViolations({ spec }: TenantCluster, bounds: Bounds, { machines, networks }: Offers): Violation[] {
+function poolViolations(cluster: TenantCluster, bounds: Bounds, { machines, networks }: Offers): Violation[] {
+  const { spec } = cluster;
   const violations: Violation[] = [];
   const minimum = bounds.minimumKernelIsolation;
   for (const { name, replicas, kernelIsolation } of spec.nodePools ?? []) {
@@ -100,14 +102,25 @@ function poolViolations({ spec }: TenantCluster, bounds: Bounds, { machines, net
       violations.push({ bound: `nodePools/${name}`, amount: replicas, message });
     }
   }
-  if (spec.network !== undefined && !networks) {
-    violations.push({
+  violations.push(...networkViolations(cluster, networks));
+  return violations;
+}
+
+function networkViolations(cluster: TenantCluster, { unable }: Offers['networks']): Violation[] {
+  const workers = (cluster.spec.nodePools ?? []).reduce((sum, { replicas }) => sum + replicas, 0);
+  if (workers > 0 && cluster.status?.endpoint !== undefined && cluster.status.network === undefined) {
+    const message = `it was made without a network, and workers need one; make a cluster with a pool and restore a backup of this one to it`;
+    return [{ bound: 'network', amount: workers, message }];
+  }
+  if (unable === undefined || !wantsNetwork(cluster)) return [];
+  const instead = cluster.spec.network === undefined ? 'leave its node pools out' : 'leave spec.network out';
+  return [
+    {
       bound: 'network',
       amount: 1,
-      message: 'this installation has no networks for tenant clusters yet; leave spec.network out',
-    });
-  }
-  return violations;
+      message: `this installation has no networks for tenant clusters: ${unable}. Ask the operator, or ${instead}`,
+    },
+  ];
 }
 
 function addOnViolations({ spec }: TenantCluster, bounds: Bounds): Violation[] {

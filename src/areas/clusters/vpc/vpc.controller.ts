@@ -1,0 +1,116 @@
+import { TenantClusterKind, type TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import { VPC_FINALIZER, VpcKind, type Vpc } from '../../../api/tenantry.dev/v1alpha1/vpc.ts';
+import { deepEqual } from '../../../kube/json-value.ts';
+import { isStatusError } from '../../../kube/status.ts';
+import { Controller } from '../../../runtime/controller.ts';
+import type { Change } from '../../../runtime/informer/informer.ts';
+import { keyOf } from '../../../runtime/informer/object-cache.ts';
+import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
+import type { ClustersEnvironment } from '../clusters-environment.ts';
+import { freeIndex } from '../network/model/address-plan.ts';
+import { MADE_FOR_CLUSTERS, wantsNetwork } from './model/cluster-place.ts';
+import { residentsOf } from './model/network-plan.ts';
+import { vpcParts } from './model/vpc-status.ts';
+import { wantedVpc } from './model/wanted-vpc.ts';
+import { vpcSteps, vpcTeardown, type VpcPorts } from './vpc.steps.ts';
+
+/** Many at once share one round of making networks. */
+const CONCURRENCY = 32;
+const FIELD_MANAGER = 'tenantry-clusters';
+
+/** Keeps the networks of tenants as their Vpcs and clusters say. */
+export function vpcController(environment: ClustersEnvironment): { start(): void; stop(): Promise<void> } {
+  const { hostClient, clock, informers, networks } = environment;
+  const vpcs = informers.get(VpcKind);
+  const clusters = informers.get(TenantClusterKind);
+  /** Numbers that were given and are not seen in a status yet. */
+  const given = new Map<string, number>();
+  const residents = (vpc: Vpc) => residentsOf(vpc, [...clusters.list()]);
+
+  const ports: VpcPorts = {
+    unable: () => networks.ask(),
+    platform: () => networks.platform(),
+    newIndex({ metadata }, platform) {
+      const known = given.get(metadata.uid!);
+      if (known !== undefined) return known;
+      const index = freeIndex(platform, [...given.values(), ...[...vpcs.list()].flatMap(({ status }) => status?.index ?? [])]);
+      given.set(metadata.uid!, index);
+      return index;
+    },
+    ensure: (name) => networks.ensure(name),
+    residents,
+  };
+
+  const summarise = (vpc: Vpc) => {
+    const all = [...vpcs.list()].filter(({ status }) => status?.index !== undefined);
+    const byName = new Map(all.map((each) => [each.metadata.name!, wantedVpc(each, each.status!.index!, [])]));
+    const inside = residents(vpc);
+    vpc.status = { ...vpc.status, ...vpcParts(wantedVpc(vpc, vpc.status?.index ?? 0, inside), byName, inside) };
+  };
+
+  const steps = stepReconciler<Vpc>({
+    clock,
+    read: (key) => vpcs.get(key),
+    resource: (namespace) => hostClient.resource(VpcKind, namespace),
+    fieldManager: FIELD_MANAGER,
+    finalizer: VPC_FINALIZER,
+    steps: vpcSteps(ports),
+    teardown: vpcTeardown(ports),
+    summarise,
+  });
+
+  const controller: Controller = new Controller({
+    ...environment,
+    name: 'vpc',
+    concurrency: CONCURRENCY,
+    async reconcile(key, context) {
+      const vpc = vpcs.get(key);
+      if (vpc && isLeftOver(vpc, [...clusters.list()])) {
+        const preconditions = { uid: vpc.metadata.uid, resourceVersion: vpc.metadata.resourceVersion };
+        await hostClient
+          .resource(VpcKind, vpc.metadata.namespace)
+          .delete(vpc.metadata.name!, { preconditions })
+          .catch((error: unknown) => {
+            if (!isStatusError(error, 'NotFound')) throw error;
+          });
+        return undefined;
+      }
+      return steps(key, context);
+    },
+  })
+    .watch(vpcs, (change) => [keyOf(change.object), ...neighboursOf(change)])
+    .watch(clusters, (change) =>
+      concernsNetwork(change) ? [`${change.object.metadata.namespace}/${change.object.metadata.namespace}`] : [],
+    );
+  const forget = vpcs.onChange(({ type, object }) => {
+    if (type === 'deleted' || object.status?.index !== undefined) given.delete(object.metadata.uid!);
+  });
+  return {
+    start: () => void controller.start(),
+    async stop() {
+      forget();
+      await controller.stop();
+    },
+  };
+}
+
+/** Those that a VPC names or named: what they want becomes possible, or ends. */
+function neighboursOf(change: Change<Vpc>): string[] {
+  const before = change.type === 'modified' ? change.previous.spec : undefined;
+  if (before && deepEqual(before, change.object.spec)) return [];
+  return [...(change.object.spec.peers ?? []), ...(before?.peers ?? [])].map((name) => `${name}/${name}`);
+}
+
+/** Whether a change of a cluster changes anything of its tenant's network. */
+function concernsNetwork(change: Change<TenantCluster>): boolean {
+  if (change.type !== 'modified') return wantsNetwork(change.object);
+  const facts = ({ status }: TenantCluster) => [status?.network, status?.endpoint, status?.workers];
+  return wantsNetwork(change.object) && !deepEqual(facts(change.previous), facts(change.object));
+}
+
+/** It was made for clusters, nobody has changed it, and the last of them is gone. */
+function isLeftOver({ metadata }: Vpc, clusters: readonly TenantCluster[]): boolean {
+  if (metadata.deletionTimestamp !== undefined || metadata.labels?.[MADE_FOR_CLUSTERS] === undefined || metadata.generation !== 1)
+    return false;
+  return !clusters.some((cluster) => cluster.metadata.namespace === metadata.namespace && wantsNetwork(cluster));
+}

@@ -14,6 +14,7 @@ import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
 import { answerReview, type AdmissionHandler } from '../runtime/admission/review.ts';
+import type { KubeObject } from '../kube/object.ts';
 import { ADMISSION_SERVICE } from '../runtime/admission/webhook-rules.ts';
 import { KUBERNETES_VERSION } from './kubernetes-version.ts';
 
@@ -22,6 +23,8 @@ type ClientAs = (user: { name: string; groups: string[] }) => Client;
 interface Connection {
   clientAs: ClientAs;
   metrics: MetricsRegistry;
+  /** Of the areas' Kinds. */
+  definitions: () => KubeObject[];
 }
 
 /** What the operator says about tenants' clusters. */
@@ -62,8 +65,8 @@ export class ClustersOnDemand {
     return async (review, signal) => answerReview((await this.#opened()).handlers[path], review, signal) as Promise<never>;
   }
 
-  onDemand(clientAs: ClientAs, metrics: MetricsRegistry): OnDemand {
-    this.#connect({ clientAs, metrics });
+  onDemand(clientAs: ClientAs, metrics: MetricsRegistry, definitions: () => KubeObject[]): OnDemand {
+    this.#connect({ clientAs, metrics, definitions });
     return {
       resources: ['tenantry.dev/tenantclusters', 'tenantry.dev/vpcs'],
       load: async () => {
@@ -91,7 +94,7 @@ export class ClustersOnDemand {
 
   async #load(): Promise<Opened> {
     const { data, version, log, network: choice = 'auto', wire } = this.#options;
-    const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { clientAs, metrics }] = await Promise.all([
+    const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { clientAs, metrics, definitions }] = await Promise.all([
       import('../areas/clusters/start-clusters.ts'),
       import('../areas/clusters/control-plane/embedded/embedded-control-planes.ts'),
       this.#connection,
@@ -110,6 +113,10 @@ export class ClustersOnDemand {
       clock: realClock,
       log,
       metrics,
+      async installRuns(tenantClient) {
+        const { installRuns } = await import('./runs-in-clusters.ts');
+        await installRuns(tenantClient, definitions());
+      },
       controlPlanes: [embedded],
       offers: {
         controlPlanes: [{ provider: 'embedded', versions: [KUBERNETES_VERSION], maxReplicas: 1 }],

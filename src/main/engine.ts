@@ -253,7 +253,7 @@ function startBuiltInControllers(
   server: ApiServer,
   { metrics }: ServerFoundation,
   pki: Pki,
-  { log, traces, data, gateway, address, url, runs }: EngineOptions & { url: string },
+  { log, traces, data, gateway, address, url, runs, areas: definitions }: EngineOptions & { url: string },
   node: NodeSupervisor | undefined,
   { tenancy, clusters, refusals }: { tenancy?: TenancyOnDemand; clusters?: ClustersOnDemand; refusals: RefusedRequests },
 ) {
@@ -279,7 +279,7 @@ function startBuiltInControllers(
           runsOnDemand(clientAs, node?.mode, traces),
           tenancy.onDemand(clientAs, metrics),
           pluginsOnDemand(clientAs, data, node, (told) => refusals.follow(told)),
-          clusters.onDemand(clientAs, metrics),
+          clusters.onDemand(clientAs, metrics, definitions!),
           ...(gateway ? [gatewayOnDemand(gateway, { data, url, address, pki, client: clientOf(server, user), node })] : []),
         ]
       : runs

@@ -15,6 +15,8 @@ export interface ClustersStart {
   log: Log;
   metrics: MetricsRegistry;
   controlPlanes: readonly ControlPlanes[];
+  /** Makes the Kinds of the runs area, and the rights of its controllers, known in a tenant's cluster. */
+  installRuns(tenantClient: Client): Promise<void>;
   /** What can be had here. */
   offers: Omit<Offers, 'networks'>;
   /** Who makes networks, asked when the first is wanted. */

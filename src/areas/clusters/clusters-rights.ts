@@ -18,7 +18,10 @@ export function clustersRights(): KubeObject[] {
     },
     { apiGroups: ['tenantry.dev'], resources: ['tenants', 'clusterpolicies'], verbs: READ },
     { apiGroups: [''], resources: ['secrets'], verbs: WRITE },
-    { apiGroups: [''], resources: ['configmaps'], verbs: READ },
+    { apiGroups: [''], resources: ['configmaps'], verbs: [...READ, 'create'] },
+    // What Runtimes and Runs are made of is copied into the clusters that they are placed in; what becomes of them is told here.
+    { apiGroups: [''], resources: ['namespaces', 'serviceaccounts', 'limitranges'], verbs: READ },
+    { apiGroups: ['kruntimes.io'], resources: ['runs', 'runs/status', 'runtimes', 'runtimes/status'], verbs: [...READ, 'patch'] },
   ];
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: NAME };
   const subjects = [{ kind: 'ServiceAccount', name: 'tenantry-clusters', namespace: 'tenantry-system' }];

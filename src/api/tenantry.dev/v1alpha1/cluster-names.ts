@@ -39,6 +39,7 @@ export const ClusterCondition = {
   WithinBounds: 'WithinBounds',
   ProcessIsolated: 'ProcessIsolated',
   /** While a cluster is deleted. */
+  PlacementReleased: 'PlacementReleased',
   ControlPlaneGone: 'ControlPlaneGone',
 } as const;
 

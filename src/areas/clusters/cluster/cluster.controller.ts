@@ -24,6 +24,7 @@ import { boundsOf } from '../policy/model/bounds.ts';
 import { nextExpiry } from '../policy/model/next-expiry.ts';
 import { violationsOf } from '../policy/model/violations.ts';
 import { wantsNetwork } from '../vpc/model/cluster-place.ts';
+import { Placements } from '../placement/placements.ts';
 import { AddOnCatalog } from './add-on-catalog.ts';
 import { clusterSteps, type ClusterPorts } from './cluster.steps.ts';
 import { summarise, type ClusterFacts } from './summarise.ts';
@@ -49,6 +50,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     for (const cluster of clusters.list()) controller.queue.add(keyOf(cluster));
   };
   const connections = new TenantConnections(wakeById);
+  const placements = new Placements({ ...environment, onChange: wakeById });
   const catalog = new AddOnCatalog(informers, wakeAll);
   const runningById = new Map<string, RunningControlPlane>();
   const clustersOf = (namespace: string) => [...clusters.list()].filter(({ metadata }) => metadata.namespace === namespace);
@@ -64,11 +66,13 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       if (running) runningById.set(metadata.uid!, running);
       else {
         runningById.delete(metadata.uid!);
+        await placements.close(metadata.uid!);
         await connections.close(metadata.uid!);
       }
     },
     connection: ({ metadata }) => connections.open(metadata.uid!, runningById.get(metadata.uid!)!),
     addOn: (offer) => catalog.find(offer),
+    keepPlacement: (cluster, tenantClient) => placements.keep(cluster, tenantClient),
     vpcOf: ({ metadata }) => vpcs.get(`${metadata.namespace}/${metadata.namespace}`),
     async makeVpc(vpc) {
       await hostClient
@@ -90,6 +94,14 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
         // The whole tenant is on its way out, and its Secrets go before its clusters do.
         if (!isStatusError(error, 'Forbidden') || !error.message.includes('being terminated')) throw error;
       }
+    },
+  };
+
+  const placementReleased: Step<TenantCluster> = {
+    name: ClusterCondition.PlacementReleased,
+    async run(cluster) {
+      await placements.release(cluster);
+      return done('Released');
     },
   };
 
@@ -129,7 +141,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     fieldManager: FIELD_MANAGER,
     finalizer: CLUSTER_FINALIZER,
     steps: clusterSteps(ports),
-    teardown: [controlPlaneGone],
+    teardown: [placementReleased, controlPlaneGone],
     summarise: (cluster, outcome) => summarise(cluster, outcome, factsOf(cluster), clock.now()),
   });
   const controller = new Controller({ ...environment, name: 'tenant-cluster', concurrency: CONCURRENCY, reconcile })
@@ -150,6 +162,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       for (const stop of stops) stop();
       expiry.stop();
       await controller.stop();
+      await placements.stop();
       await connections.stop();
     },
   };

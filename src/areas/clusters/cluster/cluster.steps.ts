@@ -9,12 +9,14 @@ import type { ControlPlanes, RunningControlPlane } from '../control-plane/contro
 import type { AddOnOffer, Bounds } from '../policy/model/bounds.ts';
 import type { Offers } from '../policy/model/offers.ts';
 import type { VpcState } from '../vpc/tenant-networks.ts';
+import type { Placements } from '../placement/placements.ts';
 import { accepted } from './steps/accepted.step.ts';
 import { accessGranted } from './steps/access-granted.step.ts';
 import { addOnsInstalled } from './steps/add-ons-installed.step.ts';
 import { backedUp } from './steps/backed-up.step.ts';
 import { controlPlaneReady } from './steps/control-plane-ready.step.ts';
 import { networkReady } from './steps/network-ready.step.ts';
+import { placementKept } from './steps/placement-kept.step.ts';
 import { restored } from './steps/restored.step.ts';
 
 export interface ClusterPorts {
@@ -32,6 +34,7 @@ export interface ClusterPorts {
   /** @throws Error when its manifests cannot be read */
   addOn(offer: AddOnOffer): Promise<AddOn | undefined>;
   keepSecret(secret: KubeObject): Promise<void>;
+  keepPlacement: Placements['keep'];
   /** Of its tenant. */
   vpcOf(cluster: TenantCluster): Vpc | undefined;
   makeVpc(vpc: Vpc): Promise<void>;
@@ -49,6 +52,7 @@ export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
     controlPlaneReady(ports),
     accessGranted(ports),
     addOnsInstalled(ports),
+    placementKept(ports),
     backedUp(ports),
   ];
 }

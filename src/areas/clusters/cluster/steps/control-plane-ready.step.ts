@@ -3,6 +3,7 @@ import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant
 import { formatTime } from '../../../../kube/time.ts';
 import { done, stalled, waiting } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
+import { withListener } from '../../vpc/model/cluster-place.ts';
 import type { ClusterPorts } from '../cluster.steps.ts';
 import { orWaiting } from '../control-plane-outcome.ts';
 import { isToSleep, wantedControlPlane } from '../model/wanted-control-plane.ts';
@@ -23,8 +24,10 @@ export function controlPlaneReady(ports: Pick<ClusterPorts, 'planesOf' | 'tenant
       return orWaiting(async () => {
         const running = await planes.run(wantedControlPlane(cluster));
         await ports.setRunning(cluster, running);
-        const { endpoint, certificatesExpire, trouble } = running;
+        const { endpoint, certificatesExpire, trouble, tunnel } = running;
         cluster.status = { ...cluster.status, endpoint, certificatesExpire: formatTime(new Date(certificatesExpire)) };
+        const { network } = cluster.status;
+        if (network && tunnel) cluster.status.network = withListener(network, { name: 'tunnel', protocol: 'tcp', ...tunnel });
         // That writes work again is told only by one that does.
         if (trouble) return waiting(ClusterReason[trouble.reason], trouble.message, LOOK_AGAIN_MS);
         return done('Serving', `one replica (${planes.provider}) at ${endpoint}`);

@@ -16,7 +16,8 @@ export interface Wall {
 
 /**
  * The only rules in the machine's own network: a second wall. A router lets little through to the machine; of that, only the endpoints of its
- * own tenant get in, and nobody but the machine itself opens connections into a VPC.
+ * own tenant get in or through, and nobody but the machine itself opens connections into a VPC. Endpoints are reached by tenants and by this
+ * machine, whatever is routed to it from elsewhere.
  */
 export function machineRules(plan: NetworkPlan, wall: Wall): string {
   const { platform, vpcs } = plan;
@@ -37,6 +38,8 @@ export function machineRules(plan: NetworkPlan, wall: Wall): string {
   return `${removal}table ${table} {
   set endpoints { type ${from.type} . ipv4_addr . inet_proto . inet_service;${elements}
   }
+  set blocked { type ipv4_addr; flags interval; auto-merge; elements = { ${platform.blocked.join(', ')} }
+  }
   set external { type ipv4_addr . ipv4_addr . inet_proto . inet_service; flags interval;${external.length === 0 ? '' : ` elements = { ${external.join(', ')} }`}
   }
   chain input {
@@ -44,10 +47,12 @@ export function machineRules(plan: NetworkPlan, wall: Wall): string {
     iifname ${links} ${toEndpoint}
     iifname ${links} ct direction reply ct state { established, related } accept
     iifname ${links} drop
+    iifname != "lo" ip daddr ${platform.transit} drop
   }
   chain forward {
     type filter hook forward priority filter; policy accept;
     iifname ${links} ${toEndpoint}
+    iifname ${links} ct direction original ip daddr @blocked drop
     iifname ${links} oifname ${links} drop
     oifname ${links} ct direction original ip saddr . ip daddr . meta l4proto . th dport @external accept
     oifname ${links} ct direction original drop

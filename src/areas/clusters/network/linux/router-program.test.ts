@@ -108,6 +108,12 @@ describe('machineRules', () => {
     expect(rules).toContain('iifname "vabc123*" drop');
   });
 
+  it('let no tenant through to what is not of the world, and nobody from elsewhere to endpoints', () => {
+    const rules = machineRules({ platform, vpcs: [vpc] }, names.wall);
+    expect(rules).toContain('iifname "vabc123*" ct direction original ip daddr @blocked drop');
+    expect(rules).toContain(`iifname != "lo" ip daddr ${platform.transit} drop`);
+  });
+
   it('are gone with the last VPC', () => {
     expect(machineRules({ platform, vpcs: [] }, names.wall)).toBe(
       'add table ip tenantry-vpc-abc123\ndelete table ip tenantry-vpc-abc123\n',

@@ -87,7 +87,8 @@ describe('freeWorkerAddress', () => {
   it('is one that nobody in the subnet has, of any cluster', () => {
     const dev = aResident('acme', 'dev', { workers: [aWorker('a', '10.0.1.10')] });
     const stage = aResident('acme', 'stage', { workers: [aWorker('b', '10.0.1.11')] });
-    expect(freeWorkerAddress(dev, [dev, stage]).address).toBe('10.0.1.12');
+    stage.status!.loadBalancers = [{ service: 'web/front', address: '10.0.1.12', ports: [] }];
+    expect(freeWorkerAddress(dev, [dev, stage]).address).toBe('10.0.1.13');
   });
 
   it('differs in its hardware address too', () => {

@@ -87,12 +87,20 @@ function podRange(asked: string | undefined, taken: readonly string[]): string |
   return undefined;
 }
 
+export type NetworkListener = NonNullable<ClusterNetwork['listeners']>[number];
+
+/** The network of a cluster whose workers reach one more place of the platform, or the same one elsewhere. */
+export function withListener(network: ClusterNetwork, listener: NetworkListener): ClusterNetwork {
+  const others = (network.listeners ?? []).filter(({ name }) => name !== listener.name);
+  return { ...network, listeners: [...others, listener].sort((a, b) => (a.name < b.name ? -1 : 1)) };
+}
+
 /** An address for another worker of a cluster, and its hardware address: neither anybody's in its subnet. `clusters` are all of its tenant, with what was given just now. */
 export function freeWorkerAddress({ status }: TenantCluster, clusters: readonly TenantCluster[]): { address: string; mac: string } {
   const { vpc, subnet: name, cidr, gateway } = status!.network!;
   const taken = clusters
     .filter((each) => each.status?.network?.vpc === vpc && each.status.network.subnet === name)
-    .flatMap((each) => (each.status?.workers ?? []).map(({ address }) => address));
+    .flatMap(({ status: its }) => [...(its?.workers ?? []), ...(its?.loadBalancers ?? [])].map(({ address }) => address));
   const address = freeAddress({ name, cidr, gateway }, taken);
   return { address, mac: macOf(vpc, address) };
 }

@@ -36,8 +36,8 @@ export interface RunWorkerPorts {
   storeArtifacts?(run: Run, signal: AbortSignal): Promise<{ run: Run; artifactRefs: RunStatus['artifactRefs'] } | { failure: Failure }>;
   /** Keeps a log that is too large for the status. @returns where */
   keepLog(run: Run, text: string): Promise<string | undefined>;
-  /** Removes the folder of the Run with this uid. */
-  cleanUp(uid: string): Promise<void>;
+  /** Removes the folder of the Run with this uid, in the background of everything else. */
+  cleanUp(uid: string): void;
   runtime: RuntimeClient;
   isolation: { isolation: string; network: boolean };
   print(line: string): void;
@@ -364,10 +364,10 @@ export class RunWorker {
       .catch(() => {});
   }
 
-  /** Forgets the execution and removes its folder, in the background of everything else. */
+  /** Forgets the execution and removes its folder. */
   async #release(): Promise<void> {
     await this.#forget();
-    await this.#ports.cleanUp(this.#run.metadata.uid!);
+    this.#ports.cleanUp(this.#run.metadata.uid!);
   }
 
   async #forget(): Promise<void> {

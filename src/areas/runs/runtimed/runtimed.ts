@@ -105,7 +105,7 @@ export class Runtimed {
     const { runtime, worker, log } = this.#options;
     const end = async (uid: string) => {
       await runtime.cancel(uid);
-      await worker.cleanUp(uid);
+      worker.cleanUp(uid);
     };
     const ends = await Promise.allSettled(others.map(end));
     for (const result of ends) if (result.status === 'rejected') log.warn('cannot end a program without a Run', { error: result.reason });

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 
@@ -27,7 +27,11 @@ export async function prepareSource(run: Run, folders: SourceFolders, fetch: Fet
   try {
     const isNew = await makeOwnFolder(folder);
     if (source?.repoURL !== undefined) await fetch(source, working, signal);
-    if (source?.inline !== undefined) await replaceFile(join(working, 'script'), source.inline);
+    if (source?.inline !== undefined) {
+      // Never written through a link that an attempt before, or the repository, left there.
+      if (!isNew || source.repoURL !== undefined) await rm(join(working, 'script'), { recursive: true, force: true });
+      writeFileSync(join(working, 'script'), source.inline, { mode: 0o644, flag: 'wx' });
+    }
     if (!isNew || source?.repoURL !== undefined) await rm(join(working, 'outputs'), { recursive: true, force: true });
     if (folders.artifacts) {
       if (!isNew) await rm(join(folder, 'artifacts'), { recursive: true, force: true });
@@ -59,12 +63,6 @@ async function makeOwnFolder(folder: string): Promise<boolean> {
   if (there !== undefined && !there.isDirectory()) await rm(folder, { force: true });
   await mkdir(folder, { recursive: true, mode: 0o777 });
   return false;
-}
-
-/** Never written through a link that an attempt before left there. */
-async function replaceFile(path: string, text: string): Promise<void> {
-  await rm(path, { recursive: true, force: true });
-  await writeFile(path, text, { mode: 0o644, flag: 'wx' });
 }
 
 /** The names that lead from the folder of all Runs to the outputs of one. */

@@ -18,6 +18,7 @@ import { storeArtifacts } from '../artifacts/store-artifacts.ts';
 import { listen } from '../protocol/listen.ts';
 import { stepTracer } from '../tracing/attempt-spans.ts';
 import { traceparentOf } from '../tracing/run-trace.ts';
+import { DiscardedFolders } from '../discarded-folders.ts';
 import { isPassing } from '../patience.ts';
 import { writeRunStatus } from '../write-run-status.ts';
 import { gitSource } from './git-source.ts';
@@ -32,6 +33,9 @@ import { runtimedMetrics } from './runtimed-metrics.ts';
 import { statusService } from './status-service.ts';
 import { removeFolder } from './remove-folder.ts';
 import { outputsOf, prepareSource, type SourceFolders } from './source.ts';
+
+/** Beside the folders of Runs: where those go that are removed. */
+const DISCARDED = '.discarded';
 
 export interface RuntimedStart {
   client: Client;
@@ -142,6 +146,9 @@ function workerPorts(options: RuntimedStart, pod: { name: string; uid: string },
   const configMap = (name: string) =>
     absentIfNotFound(client.resource(ConfigMap, namespace).get(name)).then((found) => found && (found.data ?? {}));
   const fetch = gitSource({ credentials: secret, folder: options.ownFolder ?? tmpdir() });
+  const discarded = new DiscardedFolders(join(folders.ours, DISCARDED), removeFolder);
+  // What a runtimed before us did not come to. Nobody waits for it.
+  discarded.empty().catch(() => {});
   const events = new EventRecorder({ client, log, controller: 'runtimed', instance: pod.name });
   return {
     pod,
@@ -158,7 +165,7 @@ function workerPorts(options: RuntimedStart, pod: { name: string; uid: string },
     prepare: (run, signal) => prepareSource(run, folders, fetch, signal),
     readOutputs: (run) => readOutputs(folders.ours, outputsOf(run)),
     storeArtifacts: artifacts && artifactsOf(client, artifacts, folders, { clock, log }),
-    cleanUp: (uid) => removeFolder(join(folders.ours, uid)),
+    cleanUp: (uid) => discarded.discard(join(folders.ours, uid)),
     keepLog: (run, text) => keepLog(client, run, text),
     event: (run, type, reason, message) => events.record(run, { type, reason, message }),
   };

@@ -16,14 +16,15 @@ const READ_ONLY = new Set(['BASHOPTS', 'BASH_VERSINFO', 'EUID', 'PPID', 'SHELLOP
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 const bash: WarmStart = {
-  argv: ['bash', '--norc', '--noprofile', '-c', 'IFS= read -r -d "" -u 3 t; exec 3<&-; eval "unset t; $t"', 'bash'],
+  // All there is, up to a number that no message reaches: by count it is read in blocks, up to a delimiter in single bytes.
+  argv: ['bash', '--norc', '--noprofile', '-c', 'read -r -N 2000000000 -u 3 t; exec 3<&-; eval "unset t; $t"', 'bash'],
   message(program, workingDir, env) {
     const values = Object.entries(env);
     if ([workingDir, ...values.flat()].some((text) => text.includes('\0'))) return undefined;
     if (values.some(([name]) => !NAME.test(name) || READ_ONLY.has(name) || name === 't')) return undefined;
     const exports = values.map(([name, value]) => `export ${name}=${quoted(value)}; `).join('');
     const body = bashBody(program);
-    return body.includes('\0') ? undefined : `cd ${quoted(workingDir)} || exit 126; ${exports}${body}\0`;
+    return body.includes('\0') ? undefined : `cd ${quoted(workingDir)} || exit 126; ${exports}${body}`;
   },
 };
 

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, opendirSync, renameSync, rmdirSync, rmSync, type Stats } from 'node:fs';
+import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, opendirSync, renameSync, type Stats } from 'node:fs';
 import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { DiscardedFolders } from '../../discarded-folders.ts';
 
 /** Beside the folders of Runs, on the same file system: moving a folder there and back costs nothing. */
 const SLOTS = '.slots';
@@ -26,15 +27,15 @@ export class RunFolders {
   readonly #changesOwner: boolean;
   /** Whom the folders belong to that are in slots now. */
   readonly #owners = new Map<string, Owner>();
+  readonly #discarded: DiscardedFolders;
   #made = 0;
-  /** What nobody waits for but our end. */
-  readonly #background = new Set<Promise<void>>();
 
   /** @param changesOwner whether Runs are users of their own, to whom their files are given */
   constructor(workspace: string, changesOwner: boolean) {
     this.#workspace = workspace;
     this.#changesOwner = changesOwner;
     this.#slots = join(workspace, SLOTS);
+    this.#discarded = new DiscardedFolders(join(this.#slots, 'old'), (path) => rm(path, { recursive: true, force: true }));
   }
 
   /** Where what only we may read can be kept. */
@@ -46,6 +47,7 @@ export class RunFolders {
   async open(): Promise<void> {
     await mkdir(this.#slots, { recursive: true });
     await chmod(this.#slots, 0o700);
+    await this.#discarded.empty();
     for (const slot of await readdir(this.#slots, { withFileTypes: true })) {
       if (!slot.isDirectory() || !/^\d+$/.test(slot.name)) continue;
       const folder = join(this.#slots, slot.name);
@@ -64,7 +66,7 @@ export class RunFolders {
 
   /** Of a slot that no Run has used. */
   removeUnused(folder: string): void {
-    rmSync(folder, { recursive: true, force: true });
+    this.#discarded.discard(folder);
   }
 
   /** The name of the Run's folder; undefined when the working directory is not in one. */
@@ -92,24 +94,12 @@ export class RunFolders {
   async giveBack(name: string, slotFolder: string): Promise<void> {
     await this.#back(slotFolder, name, this.#owners.get(slotFolder) ?? lstatSync(slotFolder));
     this.#owners.delete(slotFolder);
-    try {
-      rmdirSync(slotFolder);
-    } catch {
-      this.#inBackground(() => rm(slotFolder, { recursive: true, force: true }));
-    }
+    this.#discarded.discard(slotFolder);
   }
 
   /** When nothing is done any more in the background. */
-  async close(): Promise<void> {
-    while (this.#background.size > 0) await Promise.all(this.#background);
-  }
-
-  /** What fails here fails again where somebody waits, or is found by the next server. */
-  #inBackground(work: () => Promise<void>): void {
-    const done = work()
-      .catch(() => {})
-      .finally(() => this.#background.delete(done));
-    this.#background.add(done);
+  close(): Promise<void> {
+    return this.#discarded.empty();
   }
 
   /** What is no folder any more is not given back: whoever reads in it would be led elsewhere. */

@@ -11,6 +11,7 @@ import { identityEndpoints } from '../engine/apiserver/auth/endpoints.ts';
 import { createIdentity, type Identity } from '../engine/apiserver/auth/identity.ts';
 import { impersonate } from '../engine/apiserver/auth/impersonation.ts';
 import { escalationPrevention } from '../engine/apiserver/auth/rbac/escalation-admission.ts';
+import { NodeAuthorizer } from '../engine/apiserver/auth/node/node-authorizer.ts';
 import { RbacAuthorizer } from '../engine/apiserver/auth/rbac/rbac-authorizer.ts';
 import { builtinResources, ServiceAllocator } from '../engine/apiserver/builtin/index.ts';
 import { conversionWebhooks } from '../engine/apiserver/crd/conversion-webhook.ts';
@@ -95,7 +96,8 @@ export function assembleServer({
   const { objects, core } = foundation;
   services.follow(objects);
   const onError = (error: unknown) => log.error('background work failed', { error });
-  const authorizer = new RbacAuthorizer(objects);
+  const roles = new RbacAuthorizer(objects);
+  const authorizer = new NodeAuthorizer(objects, roles);
   const identity = createIdentity({
     reader: objects,
     signingKey: pki.serviceAccountKeys.privateKey,
@@ -120,14 +122,15 @@ export function assembleServer({
   });
   keepPolicyStatus({ writer: objects, compile: compileCelExpression, ...catalogTypes(core.catalog), onError });
   const audit = new FileAuditLog(auditPath, (error) => log.error('the audit log cannot be written; requests go on', { error }), onAudited);
-  const routes = identityEndpoints({ identity, authorizer, reader: objects, now: core.now, externalUrl: url });
+  const routes = identityEndpoints({ identity, authorizer, roles, reader: objects, now: core.now, externalUrl: url });
   const admission = serverAdmission({
     writer: objects,
     authorizer,
     catalog: core.catalog,
     now: () => Date.now(),
     organizationsOf: (pem) => parseCertificateRequest(pem).subject.organizations,
-    extra: [escalationPrevention(authorizer)],
+    commonNameOf: (pem) => parseCertificateRequest(pem).subject.commonName,
+    extra: [escalationPrevention(roles)],
     inProcess,
     widerQuota,
     onError,

@@ -1,10 +1,10 @@
-import { ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
+import { ensureFields, ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
 import type { ServerFoundation } from '../engine/apiserver/server.ts';
 import type { ObjectWriter } from '../engine/apiserver/registry/objects.ts';
 import { localStorageClass } from '../engine/controllers/persistent-volume/local-volume.ts';
 import { machineFacts } from '../engine/node/registration/machine-facts.ts';
 import { newLease } from '../engine/node/registration/node-registrar.ts';
-import { nodeRights, nodeUser } from '../engine/node/registration/node-rights.ts';
+import { formerNodeBindings, nodeRights, nodeUser } from '../engine/node/registration/node-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { formatMicroTime } from '../kube/time.ts';
@@ -15,6 +15,7 @@ import { nodeName } from './node-name.ts';
 import { NodeSupervisor, type NodeSettings } from './node-supervisor.ts';
 
 const NODES = { group: '', resource: 'nodes' };
+const BINDINGS = { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' };
 
 /** The engine's node: from now on it is in the API, with the rights of a kubelet. It comes in like the others, as a user. */
 export async function prepareNode(
@@ -26,8 +27,10 @@ export async function prepareNode(
 ): Promise<NodeSupervisor> {
   const name = await nodeName({ data, given: settings.name, hostname: machineFacts().hostname, log });
   const node = new NodeSupervisor({ name, data, address, version, log, settings, pki, client: (own) => clientAs(nodeUser(own)) });
-  const rights = ensureObjects(objects, withResources(core.catalog, nodeRights(name)));
+  const [role, binding] = withResources(core.catalog, nodeRights());
+  const rights = Promise.all([ensureFields(objects, role, ['rules']), ensureObjects(objects, [binding])]);
   if (objects.get(NODES, '', name) === undefined) await register(objects, name, await node.newNode());
+  for (const former of formerNodeBindings(name)) if (objects.get(BINDINGS, '', former)) await objects.delete(BINDINGS, '', former);
   await rights;
   return node;
 }

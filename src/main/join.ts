@@ -77,7 +77,8 @@ export async function join(options: JoinOptions): Promise<void> {
     return { certificate, key };
   };
   // The rest of the machine is looked at while the certificates are on their way.
-  const [node] = await Promise.all([runNode({ ...settings, client: () => identity.client(), serving, log }), identity.client()]);
+  const running = runNode({ ...settings, client: () => identity.client(), serving, log });
+  const [node] = await Promise.all([running, identity.client(), identity.serving()]);
   identity.onServing(({ certificatePem: certificate, keyPem: key }) => node.renewServing({ certificate, key }));
   const tunnelled = tunnel && (await startTunnel(settings, tunnel, node, identity, log));
   process.stdout.write(`node ${name} has joined ${server.origin}\n`);

@@ -35,7 +35,7 @@ beforeAll(async () => {
   client = await clientOf(target.kubeconfig);
   const user = nodeUser('n1');
   nodeClient = await clientOf(target.kubeconfig, { 'Impersonate-User': user.name, 'Impersonate-Group': user.groups[0] });
-  for (const right of nodeRights('n1')) {
+  for (const right of nodeRights()) {
     const kind = right.kind === 'ClusterRole' ? ClusterRole : ClusterRoleBinding;
     await client.resource<KubeObject>(kind).apply(right, { fieldManager: 'test' });
   }
@@ -210,7 +210,17 @@ describe('the rights of a node', () => {
       { configMap: { name: 'kube-root-ca.crt' } },
       { secret: { name: 'keys', optional: true } },
     ];
-    const pod = await setting.aPod('web', [{ volume: { name: 'all', projected: { sources } } }]);
+    const pod = await setting.aPod('web', [{ volume: { name: 'all', projected: { sources } } }], { schedulerName: 'nobody' });
+    await expect(setting.volumes.setUp(pod)).rejects.toThrow("no relationship found between node 'n1' and this object");
+    await client
+      .resource<KubeObject>(Pod, setting.namespace)
+      .subresource<KubeObject>('binding')
+      .create('web', {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { name: 'web' },
+        target: { kind: 'Node', name: 'n1' },
+      });
     await setting.volumes.setUp(pod);
     expect(await setting.textOf(pod, 'all', 'ca.crt')).toContain('CERTIFICATE');
     await client.resource<KubeObject>(Secret, setting.namespace).create({ metadata: { name: 'keys' }, stringData: { a: '1' } });

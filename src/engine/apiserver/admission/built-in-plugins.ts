@@ -7,6 +7,7 @@ import { persistentVolumeClaimResize } from './claim-resize.ts';
 import { defaultIngressClass, defaultStorageClass } from './default-classes.ts';
 import { limitRanger } from './limit-ranger/limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { defaultTolerationSeconds, podTopologyLabels, taintNodesByCondition } from './node-defaults.ts';
 import { podSecurity, type PodSecurityOptions } from './pod-security/pod-security.ts';
 import { priority } from './priority.ts';
@@ -24,6 +25,8 @@ export interface BuiltInPluginOptions {
   now: () => number;
   /** The organizations in a PEM certificate request. @throws when it is not one. */
   organizationsOf: (requestPem: string) => string[] | Promise<string[]>;
+  /** The common name in a PEM certificate request. @throws when it is not one. Absent: what nodes write is not judged. */
+  commonNameOf?: (requestPem: string) => string;
   podSecurity?: Omit<PodSecurityOptions, 'reader'>;
   /** Limits of more than one namespace together, once somebody keeps them. */
   widerQuota?: () => WiderQuota | undefined;
@@ -37,6 +40,7 @@ export function builtInPlugins(options: BuiltInPluginOptions): AdmissionPlugin[]
     namespaceLifecycle(writer),
     limitRanger(writer),
     serviceAccount({ reader: writer, randomSuffix: () => randomSuffix(VOLUME_SUFFIX_LENGTH) }),
+    ...(options.commonNameOf ? [nodeRestriction({ reader: writer, authorizer, commonNameOf: options.commonNameOf })] : []),
     taintNodesByCondition,
     podSecurity({ reader: writer, ...options.podSecurity }),
     priority(writer),

@@ -19,6 +19,7 @@ import {
   openIdConfiguration,
 } from './openid.ts';
 import type { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
+import type { Authorizer } from './user.ts';
 import { invalidReview, localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from './reviews/access-review.ts';
 import { selfSubjectReview, selfSubjectRulesReview } from './reviews/self-review.ts';
 import { tokenReview } from './reviews/token-review.ts';
@@ -27,7 +28,9 @@ import { answerTokenRequest } from './token-request.ts';
 
 export interface EndpointOptions {
   identity: Identity;
-  authorizer: RbacAuthorizer;
+  authorizer: Authorizer;
+  /** What roles give: the only rights that can be listed. */
+  roles: Pick<RbacAuthorizer, 'resolveRules'>;
   reader: ObjectReader;
   now: () => Date;
   /** `https://host:port` that relying parties reach this server at. */
@@ -53,7 +56,7 @@ export function identityEndpoints(options: EndpointOptions): IdentityEndpoints {
 
 type Answer = (review: KubeObject, request: ApiRequest) => KubeObject;
 
-function reviewHandlers({ identity, authorizer, now }: EndpointOptions): Map<string, RequestHandler> {
+function reviewHandlers({ identity, authorizer, roles, now }: EndpointOptions): Map<string, RequestHandler> {
   const { tokens, apiAudiences } = identity;
   const access = (answer: typeof subjectAccessReview): Answer => {
     return (review, { user, info }) => answer(review, { user, namespace: info.namespace, authorizer });
@@ -64,7 +67,7 @@ function reviewHandlers({ identity, authorizer, now }: EndpointOptions): Map<str
     ['authorization.k8s.io/subjectaccessreviews', access(subjectAccessReview)],
     ['authorization.k8s.io/localsubjectaccessreviews', access(localSubjectAccessReview)],
     ['authorization.k8s.io/selfsubjectaccessreviews', access(selfSubjectAccessReview)],
-    ['authorization.k8s.io/selfsubjectrulesreviews', (review, { user }) => selfSubjectRulesReview(review, { user, authorizer })],
+    ['authorization.k8s.io/selfsubjectrulesreviews', (review, { user }) => selfSubjectRulesReview(review, { user, authorizer: roles })],
   ];
   return new Map(answers.map(([key, answer]) => [key, reviewHandler(answer, now)]));
 }

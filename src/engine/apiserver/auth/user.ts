@@ -39,6 +39,8 @@ export interface Attributes {
   subresource?: string;
   namespace?: string;
   name?: string;
+  /** Of a list or watch, as it was asked. */
+  fieldSelector?: string;
   /** For requests such as /healthz. */
   path?: string;
 }

@@ -214,6 +214,7 @@ export function attributesOf(user: UserInfo, info: RequestInfo): Attributes {
     subresource: info.subresource,
     namespace: info.namespace,
     name: info.name,
+    fieldSelector: info.fieldSelector,
   };
 }
 

@@ -11,6 +11,8 @@ export interface RequestInfo {
   rest: string;
   namespace: string;
   name: string;
+  /** Of a list or watch. */
+  fieldSelector?: string;
 }
 
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
@@ -109,7 +111,8 @@ export function parseRequestInfo(method: string, path: string, query: (name: str
     if (watch === 'true' || watch === '1') info.verb = 'watch';
   }
   if (info.name === '' && (info.verb === 'list' || info.verb === 'watch' || info.verb === 'deletecollection')) {
-    info.name = nameFromFieldSelector(query('fieldSelector'));
+    info.fieldSelector = query('fieldSelector');
+    info.name = nameFromFieldSelector(info.fieldSelector);
   }
   return info;
 }

@@ -10,6 +10,7 @@ import { productVersion } from './product-version.ts';
 import { addPluginCommands } from './plugin-commands.ts';
 import { addSecretCommands } from './secret-commands.ts';
 import { addTenantClusterCommands } from './tenant-cluster-commands.ts';
+import { addVpcCommands } from './vpc-commands.ts';
 import { addNamespaceCommands, addTenantCommands } from './tenant-commands.ts';
 import { reportFailure } from './report-failure.ts';
 
@@ -60,6 +61,12 @@ Start here:
         .default('auto'),
     )
     .option('--cluster-wire <link:first-last>', 'a link for tagged segments of tenants, and the VLAN ids they may have; needs ovn')
+    .option(
+      '--external-addresses <cidr>',
+      'addresses that tenants are reached at from outside of their networks; can be repeated',
+      collect,
+      [],
+    )
     .option('--otlp-endpoint <url>', 'send traces of Runs to this OpenTelemetry collector (default: $OTEL_EXPORTER_OTLP_ENDPOINT)')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('warn'))
     .addOption(new Option('--log-format <format>', 'how to log').choices(['pretty', 'json']).default('pretty'))
@@ -132,6 +139,7 @@ Example:
   addTenantCommands(program);
   addNamespaceCommands(program);
   addTenantClusterCommands(program);
+  addVpcCommands(program);
   addPluginCommands(program);
   addSecretCommands(program);
   addAuditCommand(program);

@@ -37,6 +37,7 @@ function addMakingCommands(cluster: Command): void {
     .option('--add-on <name>', 'install this too; can be repeated', collect)
     .option('--name <host>', 'a further name or address of its endpoint; can be repeated', collect)
     .option('--pool <name=replicas>', 'a pool of workers; can be repeated', collect)
+    .option('--subnet <name>', "live in this subnet of the tenant's VPC (default: the first, if it has workers)")
     .option('-o, --output <format>', FORMATS)
     .addHelpText('after', '\nExample:\n  $ tenantry cluster create dev --tenant acme --add-on default-deny')
     .action((name: string, flags: object, command: Command) =>

@@ -12,6 +12,7 @@ export interface CreateFlags {
   addOn?: string[];
   name?: string[];
   pool?: string[];
+  subnet?: string;
   output?: string;
   wait?: boolean;
 }
@@ -51,12 +52,13 @@ export function tellNext(session: Session, name: string): void {
   session.err(['', ...lines, ''].join('\n'));
 }
 
-function specOf({ kubernetes, controlPlane, addOn, name, pool }: CreateFlags): TenantCluster['spec'] {
+function specOf({ kubernetes, controlPlane, addOn, name, pool, subnet }: CreateFlags): TenantCluster['spec'] {
   const spec: TenantCluster['spec'] = {};
   if (kubernetes !== undefined) spec.version = kubernetes.replace(/^v/, '');
   if (controlPlane !== undefined) spec.controlPlane = { provider: controlPlane as 'embedded' };
   if (addOn) spec.addOns = addOn;
   if (name) spec.access = { names: name };
   if (pool) spec.nodePools = pool.map(poolOf);
+  if (subnet !== undefined) spec.network = { subnet };
   return spec;
 }

@@ -26,6 +26,7 @@ function describe(session: Session, { metadata, status, spec }: TenantCluster): 
     ['Kubernetes', status?.version],
     ['Control plane', status?.provider],
     ['Endpoint', status?.endpoint],
+    ['Network', status?.network && `subnet ${status.network.subnet} (${status.network.cidr}) of VPC ${status.network.vpc}`],
     ['Kubeconfig', status?.kubeconfig && `Secret ${status.kubeconfig}`],
     ['Certificates', status?.certificatesExpire && `renewed long before ${status.certificatesExpire}`],
     ['Node pools', spec.nodePools?.map((pool) => `${pool.name}: ${pool.replicas}`).join('\n')],

@@ -33,6 +33,8 @@ export interface ClusterSettings {
   network?: NetworkChoice;
   /** Where their tagged segments are. */
   wire?: Wire;
+  /** Ranges that tenants are reached at from outside of their networks. */
+  external?: readonly string[];
 }
 
 interface Options extends ClusterSettings {
@@ -93,7 +95,7 @@ export class ClustersOnDemand {
   }
 
   async #load(): Promise<Opened> {
-    const { data, version, log, network: choice = 'auto', wire } = this.#options;
+    const { data, version, log, network: choice = 'auto', wire, external } = this.#options;
     const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { clientAs, metrics, definitions }] = await Promise.all([
       import('../areas/clusters/start-clusters.ts'),
       import('../areas/clusters/control-plane/embedded/embedded-control-planes.ts'),
@@ -124,7 +126,7 @@ export class ClustersOnDemand {
       },
       openNetworks: async () => {
         const { openNetworks } = await import('../areas/clusters/network/open-networks.ts');
-        return openNetworks({ choice, folder: join(data, 'clusters'), clock: realClock, wire });
+        return openNetworks({ choice, folder: join(data, 'clusters'), clock: realClock, wire, external });
       },
     });
     return { environment, handlers: await clusterAdmission(environment) };

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isAbsolute } from 'node:path';
 import type { NetworkChoice, Wire } from '../areas/clusters/network/open-networks.ts';
+import { parseCidr } from '../kube/ip.ts';
 import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { exporterSettings } from '../lib/tracing/exporter-settings.ts';
@@ -28,6 +29,7 @@ export interface UpOptions {
   gatewayPort?: string;
   clusterNetwork?: NetworkChoice;
   clusterWire?: string;
+  externalAddresses?: string[];
 }
 
 const DEFAULT_PORT = 6443;
@@ -52,7 +54,11 @@ export async function up(options: UpOptions): Promise<void> {
       logLevel: options.logLevel,
       logFormat: options.logFormat,
     },
-    clusters: { network: options.clusterNetwork, wire: wireOf(options.clusterWire) },
+    clusters: {
+      network: options.clusterNetwork,
+      wire: wireOf(options.clusterWire),
+      external: (options.externalAddresses ?? []).map(externalRange),
+    },
     node,
     traces,
     log,
@@ -116,6 +122,12 @@ function wireOf(text: string | undefined): Wire | undefined {
     throw new Error(`Cannot use the wire "${text}": it is not a link with the VLAN ids of tenants; say it like eth1:100-199`);
   }
   return { link, first: Number(first), last: Number(last) };
+}
+
+function externalRange(text: string): string {
+  const cidr = text.includes('/') ? text : `${text}/32`;
+  if (parseCidr(cidr)?.address.version === 4) return cidr;
+  throw new Error(`Cannot give tenants "${text}": it is no IPv4 address or range; say it like 198.51.100.0/28`);
 }
 
 function portOf(text: string | undefined): number {

@@ -32,6 +32,8 @@ export const ClusterCondition = {
   ControlPlaneReady: 'ControlPlaneReady',
   AccessGranted: 'AccessGranted',
   AddOnsInstalled: 'AddOnsInstalled',
+  /** Services of the type LoadBalancer have their addresses. */
+  ServicesPublished: 'ServicesPublished',
   BackedUp: 'BackedUp',
   /** The tenant's Runtimes and Runs that belong into it are in it, and are told of outside. */
   PlacementKept: 'PlacementKept',

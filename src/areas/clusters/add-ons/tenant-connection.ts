@@ -9,6 +9,7 @@ import { ADD_ON_LABEL } from '../../../api/tenantry.dev/v1alpha1/cluster-names.t
 import { silentLog } from '../../../lib/log.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
+import { TenantBalancers } from '../access/load-balancer/tenant-balancers.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
 
 const FIELD_MANAGER = 'tenantry';
@@ -25,6 +26,7 @@ export class TenantConnection {
   readonly #applied = new Map<string, { wanted: string; resourceVersion: string | undefined }>();
   readonly #onChange: () => void;
   #platform: RunningControlPlane['platform'];
+  #balancers: TenantBalancers | undefined;
   #stopped = false;
 
   constructor(running: RunningControlPlane, onChange: () => void) {
@@ -63,6 +65,12 @@ export class TenantConnection {
     if (isUntouched && before.wanted === wanted) return;
     const { metadata } = await this.#write(kind, object);
     this.#applied.set(id, { wanted, resourceVersion: metadata.resourceVersion });
+  }
+
+  /** Its Services of the type LoadBalancer; a change of them is told. */
+  balancers(): TenantBalancers {
+    const wake = (): void => void (this.#stopped || this.#onChange());
+    return (this.#balancers ??= new TenantBalancers({ tenantClient: this.tenantClient, informers: this.#informers, wake }));
   }
 
   async stop(): Promise<void> {

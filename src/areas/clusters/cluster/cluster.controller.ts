@@ -84,6 +84,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     },
     othersOf: ({ metadata }) => clustersOf(metadata.namespace!).filter((each) => each.metadata.name !== metadata.name),
     ensureNetwork: (vpc) => networks.ensure(vpc),
+    balancers: async (cluster) => (await ports.connection(cluster)).balancers(),
     async keepSecret(secret) {
       const { namespace, name } = secret.metadata;
       const existing = secrets.get(`${namespace}/${name}`);

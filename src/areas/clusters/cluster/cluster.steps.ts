@@ -3,6 +3,7 @@ import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Vpc } from '../../../api/tenantry.dev/v1alpha1/vpc.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
+import type { TenantBalancers } from '../access/load-balancer/tenant-balancers.ts';
 import type { AddOn } from '../add-ons/add-on.ts';
 import type { TenantConnection } from '../add-ons/tenant-connection.ts';
 import type { ControlPlanes, RunningControlPlane } from '../control-plane/control-planes.ts';
@@ -18,6 +19,7 @@ import { controlPlaneReady } from './steps/control-plane-ready.step.ts';
 import { networkReady } from './steps/network-ready.step.ts';
 import { placementKept } from './steps/placement-kept.step.ts';
 import { restored } from './steps/restored.step.ts';
+import { servicesPublished } from './steps/services-published.step.ts';
 
 export interface ClusterPorts {
   tenantOf(cluster: TenantCluster): Tenant | undefined;
@@ -41,6 +43,8 @@ export interface ClusterPorts {
   /** The tenant's further clusters. */
   othersOf(cluster: TenantCluster): TenantCluster[];
   ensureNetwork(vpc: string): Promise<VpcState>;
+  /** The Services inside that want an address. */
+  balancers(cluster: TenantCluster): Promise<TenantBalancers>;
 }
 
 /** What there is to know of it, then where it lives, then what it holds, then that it answers, then who may use it, what must be in it, and copies of it. */
@@ -53,6 +57,7 @@ export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
     accessGranted(ports),
     addOnsInstalled(ports),
     placementKept(ports),
+    servicesPublished(ports),
     backedUp(ports),
   ];
 }

@@ -26,6 +26,8 @@ export interface OpenNetworksOptions {
   folder: string;
   clock: Clock;
   wire?: Wire;
+  /** Ranges that tenants have their external addresses from. */
+  external?: readonly string[];
 }
 
 /** What an instance is called in the kernel, for its life. */
@@ -45,7 +47,7 @@ const SHARED = ipv4Range('100.64.0.0/10');
 const TRANSIT_PREFIX = 18;
 
 /** Who makes the networks of tenants on this machine, or why nobody can. What another provider left from before is taken away. */
-export async function openNetworks({ choice, folder, clock, wire }: OpenNetworksOptions): Promise<OpenedNetworks> {
+export async function openNetworks({ choice, folder, clock, wire, external }: OpenNetworksOptions): Promise<OpenedNetworks> {
   if (choice === 'off') return { unable: 'they are turned off; start it with another --cluster-network' };
   const provider = choice === 'ovn' ? 'ovn' : 'linux';
   const unable = await networksUnable(provider);
@@ -60,7 +62,7 @@ export async function openNetworks({ choice, folder, clock, wire }: OpenNetworks
   if (record.provider !== undefined && record.provider !== provider) await (await make(record.provider)).remove();
   await write(folder, { ...record, provider });
   const platform = platformOf(machineAddresses().filter(isOfTheWorld), record.transit);
-  return { networks: await make(provider), platform, ...(wire ? { wire } : {}) };
+  return { networks: await make(provider), platform: { ...platform, ...(external ? { external } : {}) }, ...(wire ? { wire } : {}) };
 }
 
 /** A part of the shared range that nobody on this machine uses. */

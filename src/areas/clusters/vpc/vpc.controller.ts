@@ -6,6 +6,8 @@ import { Controller } from '../../../runtime/controller.ts';
 import type { Change } from '../../../runtime/informer/informer.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
+import { externalAddressOf } from '../access/external/model/external-address.ts';
+import { externalServices } from '../access/external/model/external-services.ts';
 import type { ClustersEnvironment } from '../clusters-environment.ts';
 import { freeIndex } from '../network/model/address-plan.ts';
 import { MADE_FOR_CLUSTERS, wantsNetwork } from './model/cluster-place.ts';
@@ -25,6 +27,7 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
   const clusters = informers.get(TenantClusterKind);
   /** Numbers that were given and are not seen in a status yet. */
   const given = new Map<string, number>();
+  const givenExternal = new Map<string, string>();
   const residents = (vpc: Vpc) => residentsOf(vpc, [...clusters.list()]);
 
   const ports: VpcPorts = {
@@ -37,6 +40,16 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
       given.set(metadata.uid!, index);
       return index;
     },
+    async giveExternal(vpc) {
+      const { external: ranges = [] } = await networks.platform();
+      const others = [...vpcs.list()].filter(({ metadata }) => metadata.uid !== vpc.metadata.uid);
+      const taken = new Set(
+        others.flatMap(({ metadata, status }) => [status?.external?.address, givenExternal.get(metadata.uid!)].flatMap((one) => one ?? [])),
+      );
+      const found = externalAddressOf(vpc, ranges, taken);
+      if ('address' in found) givenExternal.set(vpc.metadata.uid!, found.address);
+      return found;
+    },
     ensure: (name) => networks.ensure(name),
     residents,
   };
@@ -45,7 +58,8 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
     const all = [...vpcs.list()].filter(({ status }) => status?.index !== undefined);
     const byName = new Map(all.map((each) => [each.metadata.name!, wantedVpc(each, each.status!.index!, [])]));
     const inside = residents(vpc);
-    vpc.status = { ...vpc.status, ...vpcParts(wantedVpc(vpc, vpc.status?.index ?? 0, inside), byName, inside) };
+    const external = vpc.status?.external && { external: { ...vpc.status.external, services: externalServices(vpc, inside) } };
+    vpc.status = { ...vpc.status, ...external, ...vpcParts(wantedVpc(vpc, vpc.status?.index ?? 0, inside), byName, inside) };
   };
 
   const steps = stepReconciler<Vpc>({
@@ -84,6 +98,8 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
     );
   const forget = vpcs.onChange(({ type, object }) => {
     if (type === 'deleted' || object.status?.index !== undefined) given.delete(object.metadata.uid!);
+    if (type === 'deleted' || object.status?.external?.address === givenExternal.get(object.metadata.uid!))
+      givenExternal.delete(object.metadata.uid!);
   });
   return {
     start: () => void controller.start(),
@@ -104,7 +120,7 @@ function neighboursOf(change: Change<Vpc>): string[] {
 /** Whether a change of a cluster changes anything of its tenant's network. */
 function concernsNetwork(change: Change<TenantCluster>): boolean {
   if (change.type !== 'modified') return wantsNetwork(change.object);
-  const facts = ({ status }: TenantCluster) => [status?.network, status?.endpoint, status?.workers];
+  const facts = ({ status }: TenantCluster) => [status?.network, status?.endpoint, status?.workers, status?.loadBalancers];
   return wantsNetwork(change.object) && !deepEqual(facts(change.previous), facts(change.object));
 }
 

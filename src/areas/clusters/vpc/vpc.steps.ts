@@ -2,6 +2,8 @@ import type { TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cl
 import type { Vpc } from '../../../api/tenantry.dev/v1alpha1/vpc.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import type { Platform } from '../network/model/vpc.ts';
+import type { ExternalAddress } from '../access/external/model/external-address.ts';
+import { externalAddress } from './steps/external-address.step.ts';
 import { gone, unused } from './steps/gone.step.ts';
 import { numbered } from './steps/numbered.step.ts';
 import { programmed } from './steps/programmed.step.ts';
@@ -13,15 +15,17 @@ export interface VpcPorts {
   platform(): Promise<Platform>;
   /** A pair of transit addresses that no VPC has. */
   newIndex(vpc: Vpc, platform: Platform): number;
+  /** An external address that no VPC has; the one that it has, if it can keep it. */
+  giveExternal(vpc: Vpc): Promise<ExternalAddress>;
   /** Makes all networks what the objects say; tells what became of one. */
   ensure(vpc: string): Promise<VpcState>;
   /** The clusters that live in it. */
   residents(vpc: Vpc): TenantCluster[];
 }
 
-/** Its addresses, then its packets. */
+/** Its addresses, then its packets, then what is outside of it. */
 export function vpcSteps(ports: VpcPorts): Step<Vpc>[] {
-  return [numbered(ports), programmed(ports)];
+  return [numbered(ports), programmed(ports), externalAddress(ports)];
 }
 
 export function vpcTeardown(ports: VpcPorts): Step<Vpc>[] {

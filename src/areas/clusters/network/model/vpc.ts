@@ -99,6 +99,8 @@ export interface Platform {
   transit: string;
   /** No tenant reaches these through its router, its endpoints aside. */
   blocked: readonly string[];
+  /** Ranges of the operator for what tenants have outside of their VPCs; absent: there are none. */
+  external?: readonly string[];
 }
 
 /** All VPCs of an instance: what is not here is taken away. */

@@ -28,6 +28,7 @@ describe('networkPlan', () => {
       routes: [{ cidr: '10.128.3.0/24', via: '10.0.1.10' }],
       peers: [],
       egress: true,
+      loadBalancers: [],
     });
   });
 

@@ -1,5 +1,6 @@
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Vpc as VpcObject } from '../../../../api/tenantry.dev/v1alpha1/vpc.ts';
+import { externalAddresses } from '../../network/model/balanced.ts';
 import type { NetworkPlan, Platform, Vpc } from '../../network/model/vpc.ts';
 import { wantedVpc } from './wanted-vpc.ts';
 
@@ -36,8 +37,13 @@ export function networkPlan(vpcs: readonly VpcObject[], clusters: readonly Tenan
 }
 
 /** What only one VPC of all tenants can have. Who has it is nobody else's business. */
-function claimsOf({ name, index, subnets }: Vpc): { key: string; message: string }[] {
+function claimsOf(vpc: Vpc): { key: string; message: string }[] {
+  const { name, index, subnets } = vpc;
   return [
+    ...externalAddresses(vpc).map((address) => ({
+      key: `external ${address}`,
+      message: `Cannot use external address "${address}" for VPC "${name}": it is in use; choose another`,
+    })),
     { key: `name ${name}`, message: `Cannot make VPC "${name}": the name is in use; delete it` },
     { key: `pair ${index}`, message: `Cannot make VPC "${name}": its pair of transit addresses is in use; delete it and make it again` },
     ...subnets.flatMap((subnet) =>

@@ -2,6 +2,8 @@ import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant
 import type { Vpc as VpcObject } from '../../../../api/tenantry.dev/v1alpha1/vpc.ts';
 import { parseIp } from '../../../../kube/ip.ts';
 import { firstAddress } from '../../network/model/address-plan.ts';
+import { balancersOf } from '../../access/external/model/external-services.ts';
+import { gatewayOf } from '../../access/vpn/model/gateway.ts';
 import type { Attachment, Endpoint, Port, StaticRoute, Subnet, Vpc } from '../../network/model/vpc.ts';
 
 export type Worker = NonNullable<NonNullable<TenantCluster['status']>['workers']>[number];
@@ -9,7 +11,9 @@ export type Worker = NonNullable<NonNullable<TenantCluster['status']>['workers']
 const HTTPS = 443;
 
 /** Everything that the VPC of a tenant should be, from its object and those of the clusters that live in it. */
-export function wantedVpc({ metadata, spec }: VpcObject, index: number, residents: readonly TenantCluster[]): Vpc {
+export function wantedVpc(vpc: VpcObject, index: number, residents: readonly TenantCluster[]): Vpc {
+  const { metadata, spec } = vpc;
+  const vpn = gatewayOf(vpc);
   return {
     name: metadata.name!,
     index,
@@ -21,6 +25,8 @@ export function wantedVpc({ metadata, spec }: VpcObject, index: number, resident
     routes: [...(spec.routes ?? []), ...residents.flatMap(podRoutesOf)],
     peers: spec.peers ?? [],
     egress: spec.egress ?? true,
+    loadBalancers: balancersOf(vpc, residents),
+    ...(vpn === undefined ? {} : { vpn }),
   };
 }
 

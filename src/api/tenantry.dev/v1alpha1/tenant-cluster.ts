@@ -28,11 +28,14 @@ const network = object(
   }),
 );
 
+export const clusterVersion = text({ maxLength: 20, pattern: '^1\\.[0-9]+(\\.[0-9]+)?$' });
+export const nodePools = list(nodePool, { maxItems: 50, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] });
+
 const spec = object(
   {},
   {
     /** Absent: the newest that the operator supports. */
-    version: text({ maxLength: 20, pattern: '^1\\.[0-9]+(\\.[0-9]+)?$' }),
+    version: clusterVersion,
     controlPlane: object(
       {},
       { provider: oneOf(CONTROL_PLANE_PROVIDERS), replicas: integer({ minimum: 1, maximum: 5 }) },
@@ -41,7 +44,7 @@ const spec = object(
         message: 'an embedded control plane has one replica',
       }),
     ),
-    nodePools: list(nodePool, { maxItems: 50, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
+    nodePools,
     network,
     access: object(
       {},

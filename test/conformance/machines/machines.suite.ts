@@ -1,0 +1,167 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { hostname, release } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Backend } from '../../../src/areas/clusters/machines/host/backend.ts';
+import type { HostMachines } from '../../../src/areas/clusters/machines/host/host-machines.ts';
+import type { MachineFolders } from '../../../src/areas/clusters/machines/host/machine-folders.ts';
+import type { WantedMachine } from '../../../src/areas/clusters/machines/machines.ts';
+import { processTable } from '../../../src/lib/process-table.ts';
+import { GuestWorld, type Facts } from './guest-world.ts';
+
+export interface MachinesUnderTest {
+  provider: string;
+  backend(folders: MachineFolders): Backend | Promise<Backend>;
+  /** What a guest that panics says; absent: root in it cannot make it panic. */
+  panic?: RegExp;
+}
+
+/** What every provider of machines on this host promises. The guests are shared by the tests, which go on where the one before ended. */
+export function machinesSuite({ provider, backend, panic }: MachinesUnderTest): void {
+  describe(`machines of ${provider}`, { timeout: 240_000 }, () => {
+    let world: GuestWorld;
+    let machines: HostMachines;
+    let a: WantedMachine;
+    let b: WantedMachine;
+    const saying = (id: string) => async (error: Error) => {
+      throw new Error(`${error.message}; it says: ${(await machines.console(id)).slice(-1000)}`, { cause: error });
+    };
+    const inA = () => world.facts('a').catch(saying('guest-a'));
+    const inB = () => world.facts('b').catch(saying('guest-b'));
+    const recordOf = async (id: string) => (await world.folders.record(id))!;
+
+    beforeAll(async () => {
+      world = await GuestWorld.start();
+      machines = world.machines(await backend(world.folders));
+      expect(await machines.unable()).toBeUndefined();
+    }, 240_000);
+
+    afterAll(async () => {
+      for (const { id } of (await machines?.list()) ?? []) await machines.remove(id);
+      await machines?.close();
+      await world?.close();
+    }, 60_000);
+
+    it('run with the same address in the networks of two tenants, each reached in its own only', async () => {
+      [a, b] = [await world.wanted(machines, 'guest-a', 'a'), await world.wanted(machines, 'guest-b', 'b')];
+      await Promise.all([machines.run(a), machines.run(b)]);
+      const [first, second] = await Promise.all([inA(), inB()]);
+      expect([first.hostname, second.hostname]).toEqual(['worker-guest-a', 'worker-guest-b']);
+    });
+
+    it('have a kernel, processes and files that are not the host’s', async () => {
+      const [first, second] = [await inA(), await inB()];
+      const host = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+      expect(first.version).not.toBe(readFileSync('/proc/version', 'utf8').trim());
+      expect(first.release).not.toBe(release());
+      expect(new Set([host, first.bootId, second.bootId]).size).toBe(3);
+      expect(first.hostname).not.toBe(hostname());
+      const ours = readFileSync(`/proc/${process.pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      expect(first.processes).not.toContain(ours);
+      expect(first.processes.some((line) => line.includes('vitest'))).toBe(false);
+      expect(await world.ask('a', `/file?path=${world.root}`)).toEqual({ exists: false });
+      expect(await world.ask('a', `/file?path=${process.cwd()}`)).toEqual({ exists: false });
+      expect(first.imageIsWritable).toBe(false);
+      expect(Math.abs(first.time - Date.now())).toBeLessThan(60_000);
+    });
+
+    it('get their own settings, which nobody else can read', async () => {
+      const first = await inA();
+      expect(first.join).toEqual({ ...a.join, name: a.name, address: '10.0.1.20', settings: a.settings });
+      expect(first.resolver).toBe('nameserver 10.0.1.1');
+      const records = await Promise.all(['guest-a', 'guest-b'].map(recordOf));
+      expect(records[0].user).not.toBe(records[1].user);
+      for (const { id } of records) {
+        expect(statSync(world.folders.folder(id)).mode & 0o077).toBe(0);
+        // Not on a command line either, which everybody on the host can read.
+        expect(commandLines().some((line) => line.includes(`token-of-${id}`))).toBe(false);
+      }
+    });
+
+    it('run without the rights of root on the host', async () => {
+      const { process: its } = await recordOf('guest-a');
+      const status = readFileSync(`/proc/${its!.pid}/status`, 'utf8');
+      expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).not.toBe('0');
+    });
+
+    it('are not started twice', async () => {
+      const { process: before } = await recordOf('guest-a');
+      await machines.run(a);
+      expect((await recordOf('guest-a')).process).toEqual(before);
+    });
+
+    it('are told of when they are killed; the other goes on; started again, they have their disk', async () => {
+      await world.ask('a', '/note?text=mine');
+      const before = await inB();
+      const ended = endOf('guest-a');
+      process.kill((await recordOf('guest-a')).process!.pid, 'SIGKILL');
+      await ended;
+      expect(await machines.list()).toContainEqual({ id: 'guest-a', cluster: 'cluster-a', isRunning: false });
+      await machines.run(a);
+      expect((await inA()).note).toBe('mine');
+      const after = await inB();
+      expect([after.bootId, after.note]).toEqual([before.bootId, 'ENOENT']);
+    });
+
+    it.runIf(panic)('are told of when their kernel crashes, with what it said', async () => {
+      const ended = endOf('guest-a');
+      void world.ask('a', '/crash');
+      await ended;
+      expect(await machines.console('guest-a')).toMatch(panic!);
+      expect((await inB()).hostname).toBe('worker-guest-b');
+    });
+
+    it('run on while nobody looks, and are found again', async () => {
+      const before = await inB();
+      await machines.close();
+      machines = world.machines(await backend(world.folders));
+      expect(await machines.list()).toContainEqual({ id: 'guest-b', cluster: 'cluster-b', isRunning: true });
+      await machines.run(b);
+      expect((await inB()).bootId).toBe(before.bootId);
+      const ended = endOf('guest-b');
+      process.kill((await recordOf('guest-b')).process!.pid, 'SIGKILL');
+      await ended;
+    });
+
+    it('leave nothing when they are removed, and the next one finds nothing of them', async () => {
+      for (const id of ['guest-a', 'guest-b']) {
+        const { process: its } = await recordOf(id);
+        await machines.remove(id);
+        await world.forget(id);
+        expect(its && processTable.isAlive(its)).toBe(false);
+        expect(existsSync(world.folders.folder(id))).toBe(false);
+        expect(readdirSync('/run/netns')).not.toContain(world.folders.namespace(id));
+      }
+      expect(await machines.list()).toEqual([]);
+      expect(readdirSync(join(world.folders.root, 'records'))).toEqual([]);
+      expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(world.root);
+      await machines.run(await world.wanted(machines, 'guest-c', 'a'));
+      const facts: Facts = await inA();
+      expect([facts.hostname, facts.note]).toEqual(['worker-guest-c', 'ENOENT']);
+      await machines.stop('guest-c');
+      expect(await machines.list()).toEqual([{ id: 'guest-c', cluster: 'cluster-a', isRunning: false }]);
+    });
+
+    async function endOf(id: string): Promise<void> {
+      await new Promise<void>((resolve, reject) => {
+        const patience = setTimeout(() => reject(new Error(`nobody tells that ${id} has ended`)), 60_000);
+        const stop = machines.onEnd((ended) => {
+          if (ended !== id) return;
+          stop();
+          clearTimeout(patience);
+          resolve();
+        });
+      });
+    }
+  });
+}
+
+function commandLines(): string[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    try {
+      return /^\d+$/.test(pid) ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8')] : [];
+    } catch {
+      return [];
+    }
+  });
+}

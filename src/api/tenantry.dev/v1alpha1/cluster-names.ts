@@ -6,6 +6,10 @@ export type ControlPlaneProvider = (typeof CONTROL_PLANE_PROVIDERS)[number];
 export const KERNEL_ISOLATIONS = ['Sandbox', 'Kernel'] as const;
 export type KernelIsolation = (typeof KERNEL_ISOLATIONS)[number];
 
+/** Who can make workers, the best first: kernels of their own before sandboxes, and of those the lighter before the heavier. */
+export const MACHINE_PROVIDERS = ['kvm', 'uml', 'tcg', 'gvisor'] as const;
+export type MachineProvider = (typeof MACHINE_PROVIDERS)[number];
+
 /** preview: only for who names it; deprecated: not for new clusters; expired: for nobody. */
 export const CLASSIFICATIONS = ['preview', 'supported', 'deprecated', 'expired'] as const;
 export type Classification = (typeof CLASSIFICATIONS)[number];
@@ -32,6 +36,8 @@ export const ClusterCondition = {
   ControlPlaneReady: 'ControlPlaneReady',
   AccessGranted: 'AccessGranted',
   AddOnsInstalled: 'AddOnsInstalled',
+  /** Its workers are there, and ready for Pods. */
+  WorkersReady: 'WorkersReady',
   /** Services of the type LoadBalancer have their addresses. */
   ServicesPublished: 'ServicesPublished',
   BackedUp: 'BackedUp',
@@ -42,6 +48,7 @@ export const ClusterCondition = {
   ProcessIsolated: 'ProcessIsolated',
   /** While a cluster is deleted. */
   PlacementReleased: 'PlacementReleased',
+  WorkersGone: 'WorkersGone',
   ControlPlaneGone: 'ControlPlaneGone',
 } as const;
 
@@ -54,6 +61,23 @@ export const ClusterPhase = {
   Failed: 'Failed',
   Deleting: 'Deleting',
 } as const;
+
+export const WorkerPhase = {
+  /** It has a name and an address, and nothing else yet. */
+  Pending: 'Pending',
+  /** Its machine runs. */
+  Joining: 'Joining',
+  Ready: 'Ready',
+  /** Its Pods are asked to go elsewhere; then it goes. */
+  Leaving: 'Leaving',
+  /** Its machine runs, and its node says nothing. */
+  Failed: 'Failed',
+  Asleep: 'Asleep',
+} as const;
+export type WorkerPhase = (typeof WorkerPhase)[keyof typeof WorkerPhase];
+
+/** The group of who joins with a token that the platform gave to a worker. */
+export const WORKER_TOKEN_GROUP = 'system:bootstrappers:tenantry:worker';
 
 export const ClusterReason = {
   NoTenant: 'NoTenant',
@@ -69,6 +93,10 @@ export const ClusterReason = {
   StartFailed: 'StartFailed',
   Restarting: 'Restarting',
   NoBackup: 'NoBackup',
+  NoMachines: 'NoMachines',
+  MachineFailed: 'MachineFailed',
+  WorkersJoining: 'WorkersJoining',
+  WorkersLeaving: 'WorkersLeaving',
   UnknownAddOn: 'UnknownAddOn',
   AddOnRefused: 'AddOnRefused',
   OwnUser: 'OwnUser',

@@ -1,6 +1,6 @@
 import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
 import { boolean, conditions, integer, list, object, oneOf, quantity, rules, text, time } from '../../schema-source.ts';
-import { CLUSTER_NAME, CLUSTER_NAME_MAX, CONTROL_PLANE_PROVIDERS, KERNEL_ISOLATIONS } from './cluster-names.ts';
+import { CLUSTER_NAME, CLUSTER_NAME_MAX, CONTROL_PLANE_PROVIDERS, KERNEL_ISOLATIONS, MACHINE_PROVIDERS } from './cluster-names.ts';
 import { GROUP, VERSION } from './group.ts';
 
 const name = text({ minLength: 1, maxLength: 63, pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' });
@@ -9,7 +9,14 @@ const cidr = text({ minLength: 1, maxLength: 43 });
 
 const nodePool = object(
   { name, replicas: integer({ minimum: 0, maximum: 1000 }) },
-  { cpu: quantity(), memory: quantity(), disk: quantity(), kernelIsolation: oneOf(KERNEL_ISOLATIONS) },
+  {
+    cpu: quantity(),
+    memory: quantity(),
+    disk: quantity(),
+    kernelIsolation: oneOf(KERNEL_ISOLATIONS),
+    /** Which kind of machine its workers are; absent: the one with the strongest isolation that can be had. */
+    machine: oneOf(MACHINE_PROVIDERS),
+  },
 );
 
 const network = object(
@@ -87,9 +94,14 @@ const worker = object(
     /** Which kind of machine it is, and what stands between its processes and this machine's kernel. */
     provider: text(),
     isolation: text(),
-    /** Pending, Joining, Ready, Leaving, Failed. */
+    /** Pending, Joining, Ready, Leaving, Failed, Asleep. */
     phase: text(),
+    /** When that began. */
+    since: time(),
     message: text(),
+    /** What it was made for: one that its pool no longer asks for is replaced. */
+    version: text(),
+    size: text(),
     /** Where its port of the network ends: a tap, or a namespace. Until it is known there is no port. */
     attachment: object({ kind: oneOf(['Tap', 'Namespace']) }, { owner: integer({ format: 'int64' }), path: text() }),
     /** The ranges of its Pods, which are routed through it. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 export type NodeTool =
@@ -16,7 +16,9 @@ export type NodeTool =
   | 'ethtool'
   | 'ovn-northd'
   | 'ovn-controller'
-  | 'ovs-vswitchd';
+  | 'ovs-vswitchd'
+  | 'qemu-system-x86_64'
+  | 'linux.uml';
 
 /** The Debian package that brings each program. busybox has to be the static one: it is all there is in the test images. */
 const PACKAGES: Record<NodeTool, string> = {
@@ -34,6 +36,8 @@ const PACKAGES: Record<NodeTool, string> = {
   'ovs-vswitchd': 'openvswitch-switch',
   java: 'default-jre-headless',
   mvn: 'maven',
+  'qemu-system-x86_64': 'qemu-system-x86',
+  'linux.uml': 'user-mode-linux',
 };
 
 /** Folders that a plain user's PATH may lack. */
@@ -49,6 +53,15 @@ export async function nodeTools(...tools: NodeTool[]): Promise<void> {
   }
   for (const tool of tools)
     if (!pathOf(tool)) throw new Error(`Cannot find "${tool}": it is not there even after installing ${PACKAGES[tool]}.`);
+}
+
+/** A kernel for guests, with its modules beside it. */
+export async function guestKernel(): Promise<void> {
+  const isThere = () => readdirSync('/boot').some((name) => /^vmlinuz-.*cloud/.test(name));
+  if (isThere()) return;
+  await aptGet('update');
+  await aptGet('install', '-y', '--no-install-recommends', 'linux-image-cloud-amd64');
+  if (!isThere()) throw new Error('Cannot find a kernel for guests: it is not in /boot even after installing linux-image-cloud-amd64.');
 }
 
 /** The absolute path of a program that `nodeTools` made sure of. */

@@ -96,11 +96,13 @@ export class ClustersOnDemand {
 
   async #load(): Promise<Opened> {
     const { data, version, log, network: choice = 'auto', wire, external } = this.#options;
-    const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { clientAs, metrics, definitions }] = await Promise.all([
-      import('../areas/clusters/start-clusters.ts'),
-      import('../areas/clusters/control-plane/embedded/embedded-control-planes.ts'),
-      this.#connection,
-    ]);
+    const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { WireguardGateways }, { clientAs, metrics, definitions }] =
+      await Promise.all([
+        import('../areas/clusters/start-clusters.ts'),
+        import('../areas/clusters/control-plane/embedded/embedded-control-planes.ts'),
+        import('../areas/clusters/access/vpn/wireguard-gateways.ts'),
+        this.#connection,
+      ]);
     const embedded = new EmbeddedControlPlanes({
       root: join(data, 'clusters'),
       program: controlPlaneProgram(),
@@ -124,6 +126,7 @@ export class ClustersOnDemand {
         controlPlanes: [{ provider: 'embedded', versions: [KUBERNETES_VERSION], maxReplicas: 1 }],
         machines: [],
       },
+      gateways: new WireguardGateways({ folder: join(data, 'clusters/vpn'), clock: realClock }),
       openNetworks: async () => {
         const { openNetworks } = await import('../areas/clusters/network/open-networks.ts');
         return openNetworks({ choice, folder: join(data, 'clusters'), clock: realClock, wire, external });

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import type { Gateways } from './access/vpn/gateways.ts';
 import type { ControlPlanes } from './control-plane/control-planes.ts';
 import type { Offers } from './policy/model/offers.ts';
 import type { OpenNetworks, TenantNetworks } from './vpc/tenant-networks.ts';
@@ -21,6 +22,8 @@ export interface ClustersStart {
   offers: Omit<Offers, 'networks'>;
   /** Who makes networks, asked when the first is wanted. */
   openNetworks: OpenNetworks;
+  /** Who runs VPN gateways. */
+  gateways: Gateways;
 }
 
 export interface ClustersEnvironment extends ClustersStart {

@@ -43,6 +43,7 @@ export function startClusterControllers(environment: ClustersEnvironment): Runni
       await Promise.all(controllers.map((controller) => controller.stop()));
       await Promise.all(environment.controlPlanes.map((planes) => planes.close()));
       await environment.networks.close();
+      environment.gateways.close();
     },
   };
 }

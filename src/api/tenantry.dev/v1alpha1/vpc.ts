@@ -87,7 +87,7 @@ const status = object(
       },
     ),
     /** What clients have to know of the gateway. */
-    vpn: object({ publicKey: text(), endpoint: text() }, { peers: list(object({ name: text() }, { lastHandshake: text() })) }),
+    vpn: object({ publicKey: text(), endpoint: text() }, {}),
     observedGeneration: integer({ format: 'int64' }),
     conditions: conditions(),
   },
@@ -134,6 +134,7 @@ export const VpcCondition = {
   VpnServed: 'VpnServed',
   /** While it is deleted: nobody lives in it any more, and nothing of it is left. */
   Unused: 'Unused',
+  VpnGone: 'VpnGone',
   Gone: 'Gone',
 } as const;
 

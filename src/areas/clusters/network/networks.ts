@@ -25,6 +25,8 @@ export interface Networks {
   observe(): Promise<VpcObservation[]>;
   /** Where the tap of a worker is, for the program that opens it. */
   deviceOf(vpc: Vpc, port: Port): Device;
+  /** Where a program can be a part of a VPC's router, and what it calls its link; absent: routers run no programs. */
+  routerOf?(vpc: string): { namespace: string; vpnLink: string };
   /** Takes everything away that this instance has made. */
   remove(): Promise<void>;
 }

@@ -121,6 +121,12 @@ export class TenantNetworks {
     };
   }
 
+  /** Where programs of a VPC's router run; undefined: the provider runs none. */
+  async routerOf(vpc: string): Promise<{ namespace: string; vpnLink: string } | undefined> {
+    const opened = await this.#provider();
+    return 'unable' in opened ? undefined : opened.networks.routerOf?.(vpc);
+  }
+
   /** Leaves the networks as they are. */
   async close(): Promise<void> {
     const opened = await this.#opened?.catch(() => undefined);

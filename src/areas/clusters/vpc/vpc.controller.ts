@@ -22,7 +22,7 @@ const FIELD_MANAGER = 'tenantry-clusters';
 
 /** Keeps the networks of tenants as their Vpcs and clusters say. */
 export function vpcController(environment: ClustersEnvironment): { start(): void; stop(): Promise<void> } {
-  const { hostClient, clock, informers, networks } = environment;
+  const { hostClient, clock, informers, networks, gateways } = environment;
   const vpcs = informers.get(VpcKind);
   const clusters = informers.get(TenantClusterKind);
   /** Numbers that were given and are not seen in a status yet. */
@@ -50,6 +50,8 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
       if ('address' in found) givenExternal.set(vpc.metadata.uid!, found.address);
       return found;
     },
+    gateways,
+    routerOf: (name) => networks.routerOf(name),
     ensure: (name) => networks.ensure(name),
     residents,
   };
@@ -101,9 +103,13 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
     if (type === 'deleted' || object.status?.external?.address === givenExternal.get(object.metadata.uid!))
       givenExternal.delete(object.metadata.uid!);
   });
+  const stopGateways = gateways.onEnd((id) => {
+    for (const vpc of vpcs.list()) if (vpc.metadata.uid === id) controller.queue.add(keyOf(vpc));
+  });
   return {
     start: () => void controller.start(),
     async stop() {
+      stopGateways();
       forget();
       await controller.stop();
     },

@@ -64,6 +64,10 @@ export class LinuxNetworks implements Networks {
     return { name: portLinkOf(port), namespace: namespacePath(this.#names.namespace(vpc.name)) };
   }
 
+  routerOf(vpc: string): { namespace: string; vpnLink: string } {
+    return { namespace: namespacePath(this.#names.namespace(vpc)), vpnLink: this.#names.vpnLink(vpc) };
+  }
+
   async ensure(plan: NetworkPlan): Promise<VpcOutcome[]> {
     const inodes = namespacesWith(this.#names.namespacePrefix);
     const stale = await this.#stale(plan, inodes);

@@ -5,8 +5,8 @@ import type { Port, Subnet, Vpc } from '../model/vpc.ts';
 /** The router's end of the link to the machine. */
 export const UPLINK = 'up0';
 
-/** The link that clients of the VPN come through. */
-export const VPN_LINK = 'wg0';
+/** The links that clients of VPNs come through, as rules match them: a router has one at most. */
+export const VPN_LINKS = 'wg*';
 
 /**
  * The names of what an instance makes in the kernel. A link's name stands for all that cannot be changed of it, so that a link of that name
@@ -46,6 +46,11 @@ export class LinuxNames {
 
   namespace(vpc: string): string {
     return `${this.namespacePrefix}${hash(vpc)}`;
+  }
+
+  /** The link that clients of the VPN come through. Its program has a socket of this name beside those of all others on the machine. */
+  vpnLink(vpc: string): string {
+    return `${VPN_LINKS.slice(0, -1)}${this.#instance}${hash(vpc).slice(0, 7)}`;
   }
 
   /** The machine's end of a VPC's uplink. */

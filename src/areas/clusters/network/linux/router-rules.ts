@@ -1,7 +1,7 @@
 import { sourcesOf, uplinkOf } from '../model/address-plan.ts';
 import type { Endpoint, Listener, Platform, Vpc, VpnGateway } from '../model/vpc.ts';
 import { balancedElements, destinationRules, forwardRules, refusedElements, sourceRules } from './load-balancer-rules.ts';
-import { bridgeOf, peerLinkOf, portLinkOf, UPLINK, VPN_LINK } from './names.ts';
+import { bridgeOf, peerLinkOf, portLinkOf, UPLINK, VPN_LINKS } from './names.ts';
 
 const TABLE = 'tenantry';
 
@@ -96,15 +96,15 @@ function refusalRules(): string[] {
 /** Clients are part of the VPC; its peers and the world are not theirs. */
 function vpnForwardRules(): string[] {
   return [
-    `iifname "${VPN_LINK}" oifname @segments ip saddr @clients ip daddr @own accept`,
-    `iifname @segments oifname "${VPN_LINK}" ip saddr @own ip daddr @clients accept`,
+    `iifname "${VPN_LINKS}" oifname @segments ip saddr @clients ip daddr @own accept`,
+    `iifname @segments oifname "${VPN_LINKS}" ip saddr @own ip daddr @clients accept`,
   ];
 }
 
 function vpnInputRules({ external, port }: VpnGateway): string[] {
   return [
     `iifname "${UPLINK}" ip daddr ${external} udp dport ${port} accept`,
-    `iifname "${VPN_LINK}" ip saddr @clients ip daddr @gateways icmp type echo-request accept`,
+    `iifname "${VPN_LINKS}" ip saddr @clients ip daddr @gateways icmp type echo-request accept`,
   ];
 }
 

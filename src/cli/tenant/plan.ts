@@ -3,6 +3,7 @@ import { planFacts } from '../../api/tenantry.dev/v1alpha1/plan-facts.ts';
 import { planFor, type TenantPlan, type WorkloadMove } from '../../api/tenantry.dev/v1alpha1/plan.ts';
 import { TenantKind } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { Namespace, Node, Pod, PodDisruptionBudget } from '../../client/kinds.ts';
+import { placementFacts } from './placement-facts.ts';
 import { attempting } from '../terminal/explain.ts';
 import { printBlock } from '../terminal/print.ts';
 import type { Session } from '../terminal/session.ts';
@@ -44,7 +45,9 @@ async function makePlan({ cluster: { client } }: Session, name: string, flags: P
     isolation: flags.isolation === undefined ? tenant.spec.isolation : isolationOf(flags.isolation),
     nodePool: flags.node ? { names: flags.node } : tenant.spec.nodePool,
   };
-  return planFor(tenant, wanted, facts);
+  const crosses = wanted.isolation === 'Cluster' || tenant.status?.isolation === 'Cluster';
+  const placement = crosses ? await placementFacts(client, tenant, namespaces.items, pods.items) : undefined;
+  return planFor(tenant, wanted, { ...facts, placement });
 }
 
 function describe(session: Session, made: TenantPlan): void {
@@ -57,7 +60,11 @@ function describe(session: Session, made: TenantPlan): void {
     ['Keeps nodes', nodes(made.nodes.keep)],
     ['Gives back', nodes(made.nodes.release)],
     ['Cost', made.to === 'DedicatedNodes' ? `cpu ${made.capacity.cpu}, memory ${made.capacity.memory} for this tenant alone` : undefined],
-    ['Slower', made.warnings.join('\n')],
+    ['Cluster', made.placement?.cluster],
+    ['Namespaces', made.placement?.namespaces.join('\n')],
+    ['Runtimes', made.placement?.runtimes.join('\n')],
+    ['Runs', made.placement && `${made.placement.moving} move, ${made.placement.ending} end where they are`],
+    [made.placement ? 'Mind' : 'Slower', made.warnings.join('\n')],
     ['In the way', made.obstacles.join('\n')],
   ]);
   printMoves(session, 'Moves', made.moves);

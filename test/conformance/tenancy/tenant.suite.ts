@@ -116,7 +116,6 @@ export function tenantSuite(start: () => Promise<ApiTarget>): void {
 
     it.each([
       ['a namespace that is somebody else’s', 'taken', {}, "it exists and is not the tenant's"],
-      ['isolation that there is not', 'apart', { isolation: 'Cluster' }, 'this version has no tenant clusters'],
       ['everybody as owner', 'open', { owners: [{ kind: 'Group', name: 'system:authenticated' }] }, 'cannot own a tenant'],
       ['labels with a meaning', 'odd', { labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } }, 'is reserved'],
       ['no nodes to be dedicated', 'lonely', { isolation: 'DedicatedNodes' }, 'spec.nodePool: is needed'],

@@ -109,9 +109,11 @@ export class RuntimePodHere {
   #server: { server: Server; executions: Executions; port: number } | undefined;
   readonly #artifacts: RuntimedArtifacts | undefined;
   readonly #spans: SpanSink | undefined;
+  readonly #namespace: string;
   #runtimed: RunningRuntimed | undefined;
 
-  constructor(client: Client, name: string, workspace: string, artifacts?: RuntimedArtifacts, spans?: SpanSink) {
+  constructor(client: Client, name: string, workspace: string, artifacts?: RuntimedArtifacts, spans?: SpanSink, namespace = 'default') {
+    this.#namespace = namespace;
     this.#artifacts = artifacts;
     this.#spans = spans;
     this.#client = client;
@@ -131,7 +133,7 @@ export class RuntimePodHere {
   async startRuntimed(): Promise<void> {
     this.#runtimed = await startRuntimed({
       client: this.#client,
-      namespace: 'default',
+      namespace: this.#namespace,
       podName: this.name,
       runtimeName: 'here',
       runtimeEndpoint: `127.0.0.1:${this.#server!.port}`,

@@ -1,3 +1,4 @@
+import type { ObjectMeta } from '../../../kube/object.ts';
 import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
 import { boolean, integer, list, mapOf, object, oneOf, quantity, rules, text, time } from '../../schema-source.ts';
 import { CLASSIFICATIONS, CONTROL_PLANE_PROVIDERS, KERNEL_ISOLATIONS } from './cluster-names.ts';
@@ -75,3 +76,15 @@ export const clusterPolicyDefinition = {
 
 export const ClusterPolicyKind = kindOf(clusterPolicyDefinition);
 export type ClusterPolicy = ObjectOf<typeof clusterPolicyDefinition>;
+
+/** One that names no tenants is for all. */
+export function selectsTenant({ spec }: ClusterPolicy, { metadata }: { metadata: ObjectMeta }): boolean {
+  const { names, matchLabels } = spec.tenants ?? {};
+  if (names === undefined && matchLabels === undefined) return true;
+  if (names?.includes(metadata.name!)) return true;
+  return (
+    matchLabels !== undefined &&
+    Object.keys(matchLabels).length > 0 &&
+    Object.entries(matchLabels).every(([key, value]) => metadata.labels?.[key] === value)
+  );
+}

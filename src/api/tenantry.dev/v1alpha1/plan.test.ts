@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { planFacts } from './plan-facts.ts';
-import { planFor, type NodeFact, type PodFact, type Wanted } from './plan.ts';
+import { planFor, type NodeFact, type PlanFacts, type PodFact, type Wanted } from './plan.ts';
 import type { Tenant } from './tenant.ts';
 
 const acme = (isolation?: string): Tenant => ({
@@ -83,7 +83,7 @@ describe('planFor', () => {
     expect(plan.moves.flatMap(({ pods: moved }) => moved.map(({ name }) => name))).toEqual(['p']);
   });
 
-  test.each<[string, Wanted, Partial<{ nodes: NodeFact[]; pods: PodFact[] }>, string]>([
+  test.each<[string, Wanted, Partial<PlanFacts>, string]>([
     ['no node matches', { ...TO_POOL, nodePool: { names: ['zz'] } }, {}, 'no free node matches spec.nodePool'],
     [
       'nodes are another tenant’s',
@@ -99,7 +99,12 @@ describe('planFor', () => {
       'nothing would make acme/alone again elsewhere; delete it',
     ],
     ['a Pod of others would not', TO_POOL, { pods: [aPod('x', { tenant: 'b', controller: undefined, node: 'a1' })] }, 'one Pod of others'],
-    ['there are no clusters', { isolation: 'Cluster' }, {}, 'this version has no tenant clusters'],
+    [
+      'the cluster is refused',
+      { isolation: 'Cluster' },
+      { placement: { namespaces: [], runtimes: [], runs: [], workloads: [], claims: [], plugins: [], workers: 0, refused: 'no policy' } },
+      'no policy',
+    ],
   ])('is obstructed, when %s', (_when, wanted, facts, obstacle) => {
     const { obstacles } = planFor(acme('Namespace'), wanted, { nodes: NODES, pods: [], ...facts });
     expect(obstacles).toEqual([expect.stringContaining(obstacle)]);

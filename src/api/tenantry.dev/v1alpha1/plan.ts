@@ -1,4 +1,6 @@
 import { Quantity } from '../../../kube/quantity.ts';
+import { listed } from './listed.ts';
+import { placementPlan, type PlacementFacts, type PlacementPlan } from './placement-plan.ts';
 import type { Isolation, Tenant } from './tenant.ts';
 
 /** What a plan must know of a node. */
@@ -37,6 +39,8 @@ export interface PodFact {
 export interface PlanFacts {
   nodes: readonly NodeFact[];
   pods: readonly PodFact[];
+  /** For moves into a cluster of its own, and out of it. */
+  placement?: PlacementFacts;
 }
 
 /** The Pods of one workload; its Pods go one after the other. */
@@ -58,6 +62,8 @@ export interface TenantPlan {
   moves: WorkloadMove[];
   /** What others have on the nodes that become the tenant's; it goes first. */
   displaced: WorkloadMove[];
+  /** What goes into a cluster of the tenant's own, or comes out of it. */
+  placement?: PlacementPlan;
   /** The tenant's Pods that have not ended. */
   pods: number;
   /** What they ask for. */
@@ -103,8 +109,10 @@ export function planFor(tenant: Tenant, wanted: Wanted, facts: PlanFacts): Tenan
     obstacles: [],
     warnings: [],
   };
-  plan.obstacles = obstaclesOf(plan, selected.length - pool.length);
-  plan.warnings = warningsOf(plan, pool);
+  if (facts.placement && (from === 'Cluster') !== (to === 'Cluster'))
+    plan.placement = placementPlan(name, to === 'Cluster' ? 'in' : 'out', facts.placement);
+  plan.obstacles = [...obstaclesOf(plan, selected.length - pool.length), ...(plan.placement?.obstacles ?? [])];
+  plan.warnings = [...warningsOf(plan, pool), ...(plan.placement?.warnings ?? [])];
   return plan;
 }
 
@@ -137,8 +145,6 @@ function workloadsOf(pods: readonly PodFact[]): WorkloadMove[] {
 
 function obstaclesOf(plan: TenantPlan, conflicts: number): string[] {
   const obstacles: string[] = [];
-  if (plan.to === 'Cluster')
-    obstacles.push('isolation "Cluster" is not available: this version has no tenant clusters; use Namespace or DedicatedNodes');
   if (plan.to === 'DedicatedNodes') {
     if (conflicts > 0) obstacles.push(`${count(conflicts, 'node')} of spec.nodePool already belong to another tenant; choose others`);
     if (plan.nodes.take.length + plan.nodes.keep.length === 0)
@@ -184,14 +190,6 @@ function sumOf(items: readonly { cpu: string; memory: string }[]): { cpu: string
 
 function namesOf(nodes: readonly NodeFact[]): string[] {
   return nodes.map(({ name }) => name).sort();
-}
-
-const SHOWN = 5;
-
-/** The first few names; a message has no room for all. */
-export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN).join(', ');
-  return names.length > SHOWN ? `${shown} and ${names.length - SHOWN} more` : shown;
 }
 
 function count(n: number, noun: string): string {

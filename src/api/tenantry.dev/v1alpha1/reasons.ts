@@ -12,7 +12,7 @@ export const TenantCondition = {
   WorkloadsSettled: 'WorkloadsSettled',
   /** The wanted isolation is in force. */
   Isolated: 'Isolated',
-  /** Not a step: True while Pods are moved from one isolation to another. */
+  /** Not a step: True while Pods and Runs are moved from one isolation to another. */
   Moving: 'Moving',
   /** While a Tenant is deleted. */
   GracePeriodOver: 'GracePeriodOver',
@@ -42,8 +42,11 @@ export const TenantReason = {
   Obstructed: 'Obstructed',
   Moving: 'Moving',
   InPlace: 'InPlace',
+  /** Between the host and a cluster of its own. */
+  Placing: 'Placing',
   SharedNodes: 'SharedNodes',
   DedicatedNodes: 'DedicatedNodes',
+  OwnCluster: 'OwnCluster',
   GracePeriod: 'GracePeriod',
   Deleting: 'Deleting',
 } as const;

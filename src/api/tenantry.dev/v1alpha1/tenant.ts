@@ -14,8 +14,10 @@ import {
   text,
   time,
 } from '../../schema-source.ts';
+import { CONTROL_PLANE_PROVIDERS } from './cluster-names.ts';
 import { GROUP, VERSION } from './group.ts';
 import { TENANT_NAME, TENANT_NAME_MAX } from './names.ts';
+import { clusterVersion, nodePools } from './tenant-cluster.ts';
 
 export const ISOLATIONS = ['Namespace', 'DedicatedNodes', 'Cluster'] as const;
 export type Isolation = (typeof ISOLATIONS)[number];
@@ -61,6 +63,8 @@ const spec = object(
     allowed: object({}, { storageClasses: names, runtimeClasses: names, priorityClasses: names, ingressClasses: names, registries: names }),
     /** For DedicatedNodes: the nodes by name, or by their labels. */
     nodePool: object({}, { names, matchLabels: mapOf(text({ maxLength: 63 })) }),
+    /** For Cluster: what the tenant's own cluster is; left out: the newest version that the policies allow, with one worker. */
+    cluster: object({}, { version: clusterVersion, provider: oneOf(CONTROL_PLANE_PROVIDERS), nodePools }),
     network: object(
       {},
       {

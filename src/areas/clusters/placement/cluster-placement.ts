@@ -88,7 +88,7 @@ export class ClusterPlacement {
       transform: withoutOutput,
     });
     this.#copies = this.#inside.get(RunKind, { labelSelector });
-    this.#namespaceCopies = this.#inside.get(Namespace, { labelSelector, metadataOnly: true }) as unknown as Informer;
+    this.#namespaceCopies = this.#inside.get(Namespace, { labelSelector, metadataOnly: true });
     this.#objects = new ObjectCopies({
       ...options,
       host: this.#host,
@@ -126,10 +126,9 @@ export class ClusterPlacement {
     for (const runs of candidates) for (const run of runs.list()) if (!isUntouched(run)) left++;
     const missing = [...this.#placed].some((name) => this.#namespaceCopies.get(name) === undefined);
     const leaving = [...this.#namespaceCopies.list()].filter(({ metadata }) => !this.#placed.has(metadata.name!)).length;
-    let inside = 0;
-    for (const run of this.#taken.list()) if (!this.#placed.has(run.metadata.namespace!)) inside++;
-    for (const run of this.#copies.list()) if (!this.#placed.has(run.metadata.namespace!)) inside++;
-    for (const key of this.#underWay) if (!this.#placed.has(splitKey(key).namespace!)) inside++;
+    const elsewhere = new Set<string>(this.#underWay);
+    for (const informer of [this.#taken, this.#copies]) for (const run of informer.list()) elsewhere.add(keyOf(run));
+    const inside = [...elsewhere].filter((key) => !this.#placed.has(splitKey(key).namespace!)).length;
     if (inside > 0 || leaving > 0) return { phase: PlacementPhase.Draining, left: inside };
     if (this.#placed.size === 0) return { phase: PlacementPhase.Empty, left: 0 };
     return { phase: left > 0 || missing ? PlacementPhase.Placing : PlacementPhase.Placed, left };
@@ -211,6 +210,8 @@ export class ClusterPlacement {
     if (move.type === 'take' || move.type === 'create') this.#underWay.add(key);
     else this.#underWay.delete(key);
     await this.#writes.make(move, pair);
+    // A Run that has ended is in no watch: what is next for its copy is done now.
+    if (move.type === 'freeOriginal' && pair.copy !== undefined) this.#controller.queue.add(`${RUNS} ${key}`);
     if (pair.copy === undefined && !placed) this.#controller.queue.add(`${NAMESPACES} ${namespace}`);
   }
 

@@ -1,6 +1,6 @@
 import { HierarchyConfigurationKind } from '../../../api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
 import { HIERARCHY_NAME } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import { ROLE_LABEL, SYSTEM_ROLE, systemNamespaceOf, TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
+import { PLACED_IN_LABEL, ROLE_LABEL, SYSTEM_ROLE, systemNamespaceOf, TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../../client/client.ts';
 import { Namespace } from '../../../client/kinds.ts';
@@ -46,6 +46,18 @@ export class TenantNamespaces {
   /** Those where owners have their workloads and the platform its plugins: everything but the tenant's own control. */
   withWorkloads(tenant: string): string[] {
     return this.of(tenant).filter((name) => this.#forest.get(name)?.role !== SYSTEM_ROLE);
+  }
+
+  /** Those that are neither the platform's nor a plugin's. */
+  ofOwners(tenant: string): string[] {
+    return this.of(tenant).filter((name) => this.#forest.get(name)?.role === undefined);
+  }
+
+  /** Where Runtimes and Runs of the owners' namespaces work; null: here. */
+  async setPlaced(tenant: string, cluster: string | null): Promise<void> {
+    await inParallel(this.ofOwners(tenant), (name) =>
+      this.#patch(name, (_, current) => metadataDifference(current, { labels: { [PLACED_IN_LABEL]: cluster } })),
+    );
   }
 
   /** The root and the system namespace below it. */

@@ -4,6 +4,7 @@ import { TenantKind, type Tenant } from '../../../api/tenantry.dev/v1alpha1/tena
 import { Namespace, Node } from '../../../client/kinds.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import type { TenancyEnvironment } from '../tenancy-environment.ts';
+import { TenantClusters } from './isolation/tenant-clusters.ts';
 import { TenantNodes } from './isolation/tenant-nodes.ts';
 import { NetworkOfCluster } from './network-of-cluster.ts';
 import { OwnedObjects } from './owned-objects.ts';
@@ -24,6 +25,7 @@ export interface TenantParts {
   network: NetworkOfCluster;
   suspension: Suspension;
   pods: TenantPods;
+  clusters: TenantClusters;
   /** All namespaces of a tenant, with those on their way out, which the tree no longer counts. */
   existingNamespaces(tenant: string): string[];
 }
@@ -36,6 +38,7 @@ export function tenantParts(environment: TenancyEnvironment): TenantParts {
   const namespaces = new TenantNamespaces(client, namespaceCache, forest);
   const workloads = new TenantWorkloads(client);
   const nodes = new TenantNodes(client, nodeCache);
+  const network = new NetworkOfCluster(environment, nodeCache);
   return {
     tenants: informers.get(TenantKind),
     namespaceCache,
@@ -44,7 +47,8 @@ export function tenantParts(environment: TenancyEnvironment): TenantParts {
     owned: new OwnedObjects(client, informers),
     namespaces,
     nodes,
-    network: new NetworkOfCluster(environment, nodeCache),
+    network,
+    clusters: new TenantClusters(client, informers, network.definitions),
     suspension: new Suspension(namespaces, workloads),
     pods: new TenantPods(environment, { namespaces, nodes, workloads }),
     existingNamespaces(tenant) {

@@ -11,7 +11,8 @@ import type { TenancyEnvironment } from '../tenancy-environment.ts';
 import { deleteNamespaces, dissolveTree } from './deletion/delete-namespaces.ts';
 import { teardownSteps, type TeardownPorts } from './deletion/teardown.steps.ts';
 import { dedicatedNodes } from './isolation/dedicated-nodes.ts';
-import { NO_CLUSTERS, unavailableIsolation, type IsolationProviders } from './isolation/isolation-provider.ts';
+import type { IsolationProviders } from './isolation/isolation-provider.ts';
+import { leaveCluster, ownCluster, type OwnClusterPorts } from './isolation/own-cluster.ts';
 import { sharedNodes } from './isolation/shared-nodes.ts';
 import { usageOf } from './model/quota-objects.ts';
 import { phaseOf } from './model/tenant-summary.ts';
@@ -43,6 +44,7 @@ export function tenantController(environment: TenancyEnvironment): { start(): vo
       propagationProblem: () => ensurePropagated(client, informers),
       suspension,
       isolations: isolationsOf(parts),
+      leaveCluster: (tenant, now) => leaveCluster(tenant, now, clusterPorts(parts)),
     }),
     teardown: teardownSteps(teardownPorts(environment, parts)),
     summarise: (tenant) => summarise(tenant, parts),
@@ -58,17 +60,34 @@ export function tenantController(environment: TenancyEnvironment): { start(): vo
   };
 }
 
-function isolationsOf({ pods }: TenantParts): IsolationProviders {
-  return { Namespace: sharedNodes(pods), DedicatedNodes: dedicatedNodes(pods), Cluster: unavailableIsolation(NO_CLUSTERS) };
+function isolationsOf(parts: TenantParts): IsolationProviders {
+  const { pods } = parts;
+  return { Namespace: sharedNodes(pods), DedicatedNodes: dedicatedNodes(pods), Cluster: ownCluster(clusterPorts(parts)) };
+}
+
+function clusterPorts({ clusters, pods, namespaces }: TenantParts): OwnClusterPorts {
+  return {
+    clusters,
+    pods,
+    namespaces: {
+      toPlace: (tenant) => namespaces.ofOwners(tenant),
+      setPlaced: (tenant, cluster) => namespaces.setPlaced(tenant, cluster),
+    },
+  };
 }
 
 function teardownPorts({ client, informers }: TenancyEnvironment, parts: TenantParts): TeardownPorts {
-  const { suspension, owned, nodes, namespaceCache, anchors, existingNamespaces } = parts;
+  const { suspension, owned, nodes, clusters, namespaceCache, anchors, existingNamespaces } = parts;
   const caches = { client, namespaces: namespaceCache, anchors, namespacesOf: existingNamespaces };
   return {
     suspend: (tenant) => suspension.suspend(tenant),
     resume: (tenant) => suspension.resume(tenant),
     releaseOwners: (tenant) => owned.removeRights(tenant),
+    async removeCluster(tenant) {
+      const cluster = await clusters.of(tenant);
+      if (cluster) await clusters.remove(cluster);
+      return cluster === undefined;
+    },
     drain: (tenant) => drainNamespaces(client, informers, existingNamespaces(tenant)),
     drainAgainMs: DRAIN_AGAIN_MS,
     deleteNamespaces: (tenant) => deleteNamespaces(caches, tenant),

@@ -1,4 +1,5 @@
 import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import type { IsolationProviders } from './isolation/isolation-provider.ts';
 import type { NetworkOfCluster } from './network-of-cluster.ts';
@@ -18,13 +19,15 @@ export interface TenantPorts {
   propagationProblem(): Promise<string | undefined>;
   suspension: Suspension;
   isolations: IsolationProviders;
+  leaveCluster(tenant: Tenant, now: number): Promise<Outcome | undefined>;
 }
 
 /**
  * In this order: where, how much, how far, and only then who, so that owners come into a tenant that is safe already; then what of their
  * workloads runs, and on which nodes.
  */
-export function tenantSteps({ namespaces, keep, network, propagationProblem, suspension, isolations }: TenantPorts): Step<Tenant>[] {
+export function tenantSteps(ports: TenantPorts): Step<Tenant>[] {
+  const { namespaces, keep, network, propagationProblem, suspension, isolations, leaveCluster } = ports;
   return [
     accepted(namespaces),
     namespacesReady(namespaces),
@@ -34,6 +37,6 @@ export function tenantSteps({ namespaces, keep, network, propagationProblem, sus
     networkIsolated(keep, network),
     ownersBound(keep),
     workloadsSettled(suspension),
-    isolated(isolations),
+    isolated(isolations, leaveCluster),
   ];
 }

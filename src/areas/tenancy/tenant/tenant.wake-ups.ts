@@ -41,6 +41,7 @@ export function wakeTenants(controller: Controller, parts: TenantParts, { inform
 
   for (const informer of parts.owned.informers) controller.watch(informer, owner);
   parts.owned.onFollow(CiliumClusterwideNetworkPolicy, (informer) => controller.watch(informer, owner));
+  parts.clusters.onFollow((clusters) => controller.watch(clusters, ({ object }) => known([object.metadata.namespace])));
   parts.pods.onFollow((pods: Informer) => controller.watch(pods, placed));
   controller
     .watch(tenants, (change) => (isReport(change) ? [] : [change.object.metadata.name!]))

@@ -23,22 +23,22 @@ const ROOT_CA = 'kube-root-ca.crt';
  * workloads, nor volumes: who wants them in the cluster makes them there.
  */
 export const COPIED_KINDS: readonly CopiedKind[] = [
-  { kind: LimitRange as Kind, copy: ({ spec }) => ({ spec }) },
+  { kind: LimitRange, copy: ({ spec }) => ({ spec }) },
   {
-    kind: ConfigMap as Kind,
+    kind: ConfigMap,
     copy: ({ metadata, data, binaryData, immutable }) =>
       metadata.name === ROOT_CA || isOutputOfRun(metadata) ? undefined : definedOnly({ data, binaryData, immutable }),
   },
   {
-    kind: Secret as Kind,
+    kind: Secret,
     copy: ({ metadata, type, data, immutable }) =>
       type === TOKEN || metadata.labels?.[CLUSTER_LABEL] !== undefined ? undefined : definedOnly({ type, data, immutable }),
   },
   {
-    kind: ServiceAccount as Kind,
+    kind: ServiceAccount,
     copy: ({ automountServiceAccountToken, imagePullSecrets }) => definedOnly({ automountServiceAccountToken, imagePullSecrets }),
   },
-  { kind: RuntimeKind as unknown as Kind, copy: ({ spec }) => ({ spec }), reportsStatus: true },
+  { kind: RuntimeKind, copy: ({ spec }) => ({ spec }), reportsStatus: true },
 ];
 
 /** @returns undefined when nothing of it belongs into the cluster */
@@ -60,7 +60,7 @@ export function copyOf({ kind, copy }: CopiedKind, original: KubeObject, tenant:
       annotations: { ...annotations, [ORIGINAL_UID]: original.metadata.uid!, [ORIGINAL_HASH]: hash },
     },
     ...content,
-  } as KubeObject;
+  };
 }
 
 /** What people wrote on it; what the tree and the platform wrote means nothing elsewhere. */

@@ -7,8 +7,10 @@ import { formatTime } from '../../../../kube/time.ts';
 import { ownMetadata } from './copies.ts';
 
 /** How long it stays after its end is the original's to say. */
-export function copiedRunSpec({ ttlSecondsAfterFinished: _, ...spec }: RunSpec): RunSpec {
-  return spec;
+export function copiedRunSpec(spec: RunSpec): RunSpec {
+  const copied = { ...spec };
+  delete copied.ttlSecondsAfterFinished;
+  return copied;
 }
 
 export function runCopy(original: Run, tenant: string): Run {
@@ -24,7 +26,7 @@ export function runCopy(original: Run, tenant: string): Run {
       finalizers: [PLACEMENT_FINALIZER],
     },
     spec: copiedRunSpec(original.spec),
-  } as Run;
+  };
 }
 
 /** The end of a Run whose program nobody will tell of. */

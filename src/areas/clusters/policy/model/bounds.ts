@@ -5,7 +5,7 @@ import {
   type ControlPlaneProvider,
   type KernelIsolation,
 } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
-import type { ClusterPolicy } from '../../../../api/tenantry.dev/v1alpha1/cluster-policy.ts';
+import { selectsTenant, type ClusterPolicy } from '../../../../api/tenantry.dev/v1alpha1/cluster-policy.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { Quantity } from '../../../../kube/quantity.ts';
 import { isVersion } from './kubernetes-version.ts';
@@ -38,7 +38,7 @@ export interface Bounds {
 
 /** @returns undefined when no policy selects the tenant: it may have no cluster */
 export function boundsOf(tenant: Tenant, all: readonly ClusterPolicy[]): Bounds | undefined {
-  const policies = all.filter((policy) => selects(policy, tenant)).sort((a, b) => a.metadata.name!.localeCompare(b.metadata.name!));
+  const policies = all.filter((policy) => selectsTenant(policy, tenant)).sort((a, b) => a.metadata.name!.localeCompare(b.metadata.name!));
   if (policies.length === 0) return undefined;
   const least = <T>(of: (policy: ClusterPolicy) => T | undefined, compare: (a: T, b: T) => number): Limit<T> | undefined => {
     const limits = policies.flatMap((policy) => {
@@ -71,17 +71,6 @@ export function boundsOf(tenant: Tenant, all: readonly ClusterPolicy[]): Bounds 
 
 export function strengthOf(isolation: KernelIsolation): number {
   return KERNEL_ISOLATIONS.indexOf(isolation);
-}
-
-function selects({ spec }: ClusterPolicy, { metadata }: Tenant): boolean {
-  const { names, matchLabels } = spec.tenants ?? {};
-  if (names === undefined && matchLabels === undefined) return true;
-  if (names?.includes(metadata.name!)) return true;
-  return (
-    matchLabels !== undefined &&
-    Object.keys(matchLabels).length > 0 &&
-    Object.entries(matchLabels).every(([key, value]) => metadata.labels?.[key] === value)
-  );
 }
 
 /** Mandatory for one policy is mandatory. */

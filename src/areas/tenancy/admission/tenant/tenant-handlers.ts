@@ -5,6 +5,7 @@ import type { TenancyEnvironment } from '../../tenancy-environment.ts';
 import { QuotaGuard } from '../../quota/quota-guard.ts';
 import { whenKnown } from '../hierarchy/until-known.ts';
 import { whenCounted } from '../quota/when-counted.ts';
+import { clusterRefusal } from './cluster-refusal.ts';
 import { guardHandler } from './guard-handler.ts';
 import { placementHandler } from './placement-handler.ts';
 import { tenantHandler } from './tenant-handler.ts';
@@ -27,7 +28,7 @@ export function tenantHandlers(environment: TenancyEnvironment): Record<string, 
       const { labels, deletionTimestamp } = metadata;
       const place = { tenant: labels?.[TENANT_LABEL], role: labels?.[ROLE_LABEL], parent: forest.get(name)?.parent };
       return { ...place, terminating: deletionTimestamp !== undefined };
-    }),
+    }, clusterRefusal(environment.client)),
     [PLACEMENT_RULE.path]: whenKnown(environment, placementHandler(lookup)),
     [WORKLOAD_RULE.path]: inNamespace(
       workloadHandler({

@@ -1,6 +1,6 @@
 import { TenantCondition, TenantReason } from '../../../../api/tenantry.dev/v1alpha1/reasons.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { listed } from '../../../../api/tenantry.dev/v1alpha1/plan.ts';
+import { listed } from '../../../../api/tenantry.dev/v1alpha1/listed.ts';
 import { formatTime } from '../../../../kube/time.ts';
 import { done, waiting, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
@@ -9,6 +9,8 @@ export interface TeardownPorts {
   suspend(tenant: string): Promise<Outcome>;
   resume(tenant: string): Promise<void>;
   releaseOwners(tenant: string): Promise<void>;
+  /** Asks for the tenant's own cluster to go. @returns whether it is gone */
+  removeCluster(tenant: string): Promise<boolean>;
   /** Deletes what must go before the namespaces. @returns what is still there */
   drain(tenant: string): Promise<string[]>;
   drainAgainMs: number;
@@ -56,10 +58,12 @@ function ownersReleased({ releaseOwners }: TeardownPorts): Step<Tenant> {
   };
 }
 
-function hooksRun({ drain, drainAgainMs }: TeardownPorts): Step<Tenant> {
+function hooksRun({ removeCluster, drain, drainAgainMs }: TeardownPorts): Step<Tenant> {
   return {
     name: TenantCondition.HooksRun,
     async run({ metadata, spec }) {
+      // Before the namespaces: Runs that are placed in it go with it, and are waited for by nobody.
+      if (!(await removeCluster(metadata.name!))) return waiting(TenantReason.Deleting, 'waits for its cluster to go', drainAgainMs);
       if (spec.deletion?.policy === 'Retain') return done('Retained');
       const remaining = await drain(metadata.name!);
       if (remaining.length === 0) return done();

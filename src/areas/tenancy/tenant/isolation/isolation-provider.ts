@@ -1,6 +1,5 @@
-import { TenantReason } from '../../../../api/tenantry.dev/v1alpha1/reasons.ts';
 import type { Isolation, Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
-import { stalled, type Outcome } from '../../../../runtime/steps/outcome.ts';
+import type { Outcome } from '../../../../runtime/steps/outcome.ts';
 
 /** One setting of the dial. */
 export interface IsolationProvider {
@@ -13,10 +12,4 @@ export interface IsolationProvider {
 
 export type IsolationProviders = Readonly<Record<Isolation, IsolationProvider>>;
 
-/** A setting that this installation does not have. The tenant stays where it is. */
-export function unavailableIsolation(message: string): IsolationProvider {
-  return { settle: () => Promise.resolve(stalled(TenantReason.IsolationUnavailable, message)) };
-}
-
-export const NO_CLUSTERS =
-  'Cannot give the tenant isolation "Cluster": this version has no tenant clusters; use Namespace or DedicatedNodes';
+export const NO_CLUSTERS = 'Cannot give the tenant isolation "Cluster": nobody makes tenant clusters here; use Namespace or DedicatedNodes';

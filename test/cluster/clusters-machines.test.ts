@@ -1,4 +1,26 @@
+import { beforeAll } from 'vitest';
+import { gvisorBackend } from '../../src/areas/clusters/machines/gvisor/gvisor-backend.ts';
 import { qemuBackend } from '../../src/areas/clusters/machines/qemu/qemu-backend.ts';
+import { umlBackend } from '../../src/areas/clusters/machines/uml/uml-backend.ts';
 import { machinesSuite } from '../conformance/machines/machines.suite.ts';
+import { runsc } from './gvisor-binary.ts';
+import { guestKernel, nodeTools } from './node-tools.ts';
 
-machinesSuite({ provider: 'tcg', backend: () => qemuBackend('tcg'), panic: /sysrq triggered crash/i });
+beforeAll(async () => {
+  await nodeTools('qemu-system-x86_64', 'linux.uml', 'busybox', 'ip', 'nft');
+  await guestKernel();
+}, 600_000);
+
+const PANIC = /sysrq(: Trigger a crash| triggered crash)/i;
+machinesSuite({ provider: 'tcg', backend: () => qemuBackend('tcg'), panic: PANIC });
+machinesSuite({
+  provider: 'gvisor',
+  backend: async (folders) => gvisorBackend({ program: await runsc(), namespaceOf: (id) => folders.namespace(id) }),
+});
+machinesSuite({
+  provider: 'uml',
+  backend: () => umlBackend(),
+  panic: PANIC,
+  mayBeUnable: /^a guest (ended before it had booted|did not boot)/,
+});
+machinesSuite({ provider: 'kvm', backend: () => qemuBackend('kvm'), panic: PANIC, mayBeUnable: /^(a guest |this machine has no )/ });

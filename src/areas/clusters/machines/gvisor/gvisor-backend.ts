@@ -27,13 +27,27 @@ export function gvisorBackend(options: { program?: string; namespaceOf(id: strin
     async prepare(boot) {
       if (boot.wanted !== undefined) await prepareOwn(boot, options.namespaceOf(boot.id));
       await rm(join(boot.folder, STATE), { recursive: true, force: true });
-      const network = boot.wanted === undefined ? undefined : `/run/netns/${options.namespaceOf(boot.id)}`;
-      const bundle = sandboxBundle(boot, { network, settings: join(boot.folder, SETTINGS_FOLDER), volume: join(boot.folder, VOLUME) });
+      const name = options.namespaceOf(boot.id);
+      const bundle = sandboxBundle(boot, {
+        network: boot.wanted === undefined ? undefined : `/run/netns/${name}`,
+        cgroup: name,
+        settings: join(boot.folder, SETTINGS_FOLDER),
+        volume: join(boot.folder, VOLUME),
+      });
       await writeFile(join(boot.folder, 'config.json'), JSON.stringify(bundle), { mode: 0o600 });
     },
     async command({ id, folder, wanted }) {
       const network = wanted === undefined ? 'none' : 'sandbox';
-      const flags = ['--root', join(folder, STATE), '--platform=systrap', `--network=${network}`, '--net-raw', '--host-uds=none'];
+      // Files are opened by another process than the one that answers for the kernel, which then needs no rights at all.
+      const flags = [
+        '--root',
+        join(folder, STATE),
+        '--platform=systrap',
+        `--network=${network}`,
+        '--net-raw',
+        '--host-uds=none',
+        '--directfs=false',
+      ];
       return {
         program: (await program())!,
         args: [...flags, 'run', '--detach', '--bundle', folder, '--pid-file', join(folder, PID_FILE), id],
@@ -41,8 +55,8 @@ export function gvisorBackend(options: { program?: string; namespaceOf(id: strin
     },
     async clean({ id, folder }) {
       const runsc = await program();
-      if (runsc !== undefined) await runCommand(runsc, ['--root', join(folder, STATE), 'delete', '--force', id]).catch(() => {});
-      await unmount(join(folder, VOLUME));
+      if (runsc !== undefined) await runCommand(runsc, ['--root', join(folder, STATE), 'delete', '--force', id]);
+      await unmountBelow(folder);
     },
   };
 }
@@ -56,7 +70,6 @@ async function prepareOwn({ folder, wanted }: Boot, namespace: string): Promise<
   // What is not secret is read by whoever the sandbox' programs run as.
   for (const name of ['hosts', 'resolv.conf']) await chmod(join(settings, name), 0o444);
   const volume = join(folder, VOLUME);
-  await unmount(volume);
   await mkdir(volume, { recursive: true, mode: 0o700 });
   await runCommand('mount', ['-t', 'ext4', '-o', 'loop,nodev,nosuid,noatime', join(folder, FILES.disk), volume]);
   const { address, gateway } = wanted!.network;
@@ -65,7 +78,8 @@ async function prepareOwn({ folder, wanted }: Boot, namespace: string): Promise<
   });
 }
 
-async function unmount(path: string): Promise<void> {
-  const mounts = await readFile('/proc/self/mountinfo', 'utf8');
-  if (mounts.includes(` ${path} `)) await runCommand('umount', [path]);
+/** What is mounted in the machine's folder: its disk, and what runsc keeps of namespaces. The last that was mounted goes first. */
+async function unmountBelow(folder: string): Promise<void> {
+  const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n').map((line) => line.split(' ')[4] ?? '');
+  for (const path of mounts.filter((mount) => mount.startsWith(`${folder}/`)).toReversed()) await runCommand('umount', [path]);
 }

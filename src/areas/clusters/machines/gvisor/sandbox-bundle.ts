@@ -29,8 +29,17 @@ const CAPABILITIES = [
 /** The first process reaps the others, and starts the agent again when it ends. */
 const FIRST = 'mkdir -p /var/lib /var/log; while :; do /etc/agent; done';
 
+/** Where things of one sandbox are on the host. */
+export interface SandboxPlaces {
+  /** Path of its network namespace; absent: it has no network. */
+  network?: string;
+  cgroup: string;
+  settings: string;
+  volume: string;
+}
+
 /** The OCI bundle of a sandbox: the shared image as its root, and nothing of the host but its own disk and settings. */
-export function sandboxBundle({ image, wanted, id }: Boot, places: { network?: string; settings: string; volume: string }): object {
+export function sandboxBundle({ image, wanted, id }: Boot, places: SandboxPlaces): object {
   const probe = `echo '${BOOTED}' "$(uname -r)"`;
   const capabilities = Object.fromEntries(['bounding', 'effective', 'permitted', 'inheritable'].map((set) => [set, CAPABILITIES]));
   const namespaces = ['pid', 'ipc', 'uts', 'mount'].map((type): { type: string; path?: string } => ({ type }));
@@ -56,12 +65,12 @@ export function sandboxBundle({ image, wanted, id }: Boot, places: { network?: s
     ],
     linux: {
       namespaces: [...namespaces, { type: 'network', ...(places.network === undefined ? {} : { path: places.network }) }],
-      ...(wanted === undefined ? {} : { cgroupsPath: `/tenantry-workers/${id}`, resources: limits(wanted) }),
+      ...(wanted === undefined ? {} : { cgroupsPath: `/${places.cgroup}`, resources: limits(wanted) }),
     },
   };
 }
 
-function ownMounts({ settings, volume }: { settings: string; volume: string }): object[] {
+function ownMounts({ settings, volume }: SandboxPlaces): object[] {
   const bind = (destination: string, source: string, ...options: string[]) => ({
     destination,
     type: 'bind',

@@ -132,33 +132,38 @@ export class HostMachines implements Machines {
     }
   }
 
-  /** The record is written before the machine does anything. */
+  /** The record is written before the machine does anything, and somebody listens before it says anything. */
   async #launch(boot: Boot, write: (identity: ProcessIdentity) => Promise<void>): Promise<ProcessIdentity> {
     const { backend, folders } = this.#options;
-    if (backend.pidFile !== undefined) {
-      const identity = await launchDetached(backend, boot, backend.pidFile);
+    const console = this.#listen(boot.id);
+    try {
+      if (backend.pidFile !== undefined) {
+        const identity = await launchDetached(backend, boot, backend.pidFile);
+        await write(identity);
+        return identity;
+      }
+      const { identity, go } = await launchMachine(backend, boot);
       await write(identity);
-      this.#follow(boot.id, identity);
+      await folders.give(boot);
+      go();
       return identity;
+    } catch (error) {
+      this.#consoles.delete(boot.id);
+      console.close();
+      throw error;
     }
-    const { identity, go } = await launchMachine(backend, boot);
-    await write(identity);
-    this.#follow(boot.id, identity);
-    await folders.give(boot);
-    go();
-    return identity;
   }
 
-  #follow(id: string, identity: ProcessIdentity): void {
-    if (this.#closed) return;
+  #listen(id: string): MachineConsole {
     const { folders, backend } = this.#options;
-    this.#consoles.get(id)?.close();
-    const console = MachineConsole.open(folders.folder(id), backend.consoleSocket, () => void this.#ended(id, identity, console));
+    const console = MachineConsole.open(folders.folder(id), backend.consoleSocket, () => void this.#ended(id, console));
     this.#consoles.set(id, console);
+    return console;
   }
 
   /** Its output is closed. Whoever ends it on purpose has let go of its console before. */
-  async #ended(id: string, identity: ProcessIdentity, console: MachineConsole): Promise<void> {
+  async #ended(id: string, console: MachineConsole): Promise<void> {
+    const identity = (await this.#options.folders.record(id))?.process;
     for (let waited = 0; isAlive(identity) && waited < LAST_MOMENTS_MS; waited += LOOK_EVERY_MS) {
       await sleep(this.#options.clock, LOOK_EVERY_MS);
     }
@@ -185,7 +190,12 @@ export class HostMachines implements Machines {
   /** What runs from before is followed again. */
   #adopt(): Promise<void> {
     return (this.#adopted ??= this.#records().then((records) => {
-      for (const { id, process: its } of records) if (its !== undefined && isAlive(its)) this.#follow(id, its);
+      for (const { id, process: its } of records) {
+        if (!isAlive(its)) continue;
+        const console = this.#listen(id);
+        // It may have ended before we listened, which nobody would tell any more.
+        if (!isAlive(its)) void this.#ended(id, console);
+      }
     }));
   }
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -59,11 +59,21 @@ export async function launchDetached(backend: Backend, boot: Boot, pidFile: stri
       child.once('exit', resolve);
       child.once('error', reject);
     });
-    if (code !== 0) throw new Error(`its program ended with ${code}`);
+    if (code !== 0) throw new Error(`its program ended with ${code}: ${said(output)}`);
   } finally {
     closeSync(output);
   }
   return identityOf(Number.parseInt(await readFile(join(boot.folder, pidFile), 'utf8'), 10));
+}
+
+/** What is in its output, the end of it. */
+function said(output: number): string {
+  const buffer = Buffer.alloc(65_536);
+  try {
+    return buffer.toString('utf8', 0, readSync(output, buffer)).trim().slice(-500);
+  } catch {
+    return 'it said nothing';
+  }
 }
 
 /** For reading and writing: there is always a writer while it is open. Without blocking: a machine that talks to nobody goes on. */

@@ -79,26 +79,24 @@ async function tryOut(folders: MachineFolders, backend: Backend, image: WorkerIm
 async function watch(backend: Backend, boot: Boot): Promise<string | undefined> {
   let finish!: (why: string | undefined) => void;
   const finished = new Promise<string | undefined>((resolve) => (finish = resolve));
-  let console: MachineConsole | undefined;
-  const listen = () => {
-    console = MachineConsole.open(boot.folder, backend.consoleSocket, () => {
-      finish(hasBooted(console!) ? undefined : `a guest ended before it had booted: ${lastLine(console!.text)}`);
-    });
-    console.onText(() => hasBooted(console!) && finish(undefined));
-  };
-  const { identity, go } = await start(backend, boot);
-  const patience = setTimeout(
-    () => finish(`a guest did not boot within ${backend.probeMs / 1000} seconds: ${lastLine(console?.text ?? '')}`),
-    backend.probeMs,
-  );
+  const console = MachineConsole.open(boot.folder, backend.consoleSocket, () => {
+    finish(hasBooted(console) ? undefined : `a guest ended before it had booted: ${lastLine(console.text)}`);
+  });
+  console.onText(() => hasBooted(console) && finish(undefined));
+  let patience: NodeJS.Timeout | undefined;
   try {
-    listen();
+    const { identity, go } = await start(backend, boot);
+    patience = setTimeout(
+      () => finish(`a guest did not boot within ${backend.probeMs / 1000} seconds: ${lastLine(console.text)}`),
+      backend.probeMs,
+    );
     go();
-    return await finished;
+    const why = await finished;
+    await endMachine(identity);
+    return why;
   } finally {
     clearTimeout(patience);
-    console?.close();
-    await endMachine(identity);
+    console.close();
   }
 }
 

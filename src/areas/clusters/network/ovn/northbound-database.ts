@@ -19,7 +19,7 @@ const TABLES = {
 /** What the kernel takes as the arguments of one process, with room to spare. */
 const MAX_BYTES = 1_000_000;
 
-const WAIT = ['--wait=hv', '--timeout=60'];
+const PATIENCE = '--timeout=60';
 
 /** OVN's northbound database: what there should be. Commands of many VPCs share a transaction; `run` is `ovn-nbctl`. */
 export class Northbound {
@@ -29,7 +29,7 @@ export class Northbound {
     this.#run = run;
   }
 
-  /** Writes what differs, takes away what none has, and waits until it holds. Says what could not be written, by VPC. */
+  /** Writes what differs, and takes away what none has; it holds once `settled`. Says what could not be written, by VPC. */
   async write(all: readonly Wanted[], stale: readonly Wanted[], platform: Platform): Promise<Map<string, Error>> {
     const rows = await this.#rows();
     const removals = removalCommands(rows, rowsOf(all));
@@ -52,8 +52,13 @@ export class Northbound {
     return failed;
   }
 
+  /** Waits until the switch does what is written. */
+  async settled(): Promise<void> {
+    await this.#run([PATIENCE, '--wait=hv', 'sync']);
+  }
+
   async #commit(commands: readonly Command[]): Promise<void> {
-    for (const share of shares(commands)) await this.#run([...WAIT, ...share.flatMap((command) => ['--', ...command])]);
+    for (const share of shares(commands)) await this.#run([PATIENCE, ...share.flatMap((command) => ['--', ...command])]);
   }
 
   async #rows(): Promise<Rows> {

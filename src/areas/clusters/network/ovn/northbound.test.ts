@@ -76,12 +76,14 @@ describe('Northbound', () => {
     { vpc: peer, peers: [] },
   ];
 
-  it('writes all VPCs in one transaction', async () => {
+  it('writes all VPCs in one transaction, and waits for the switch when asked', async () => {
     const calls: string[] = [];
     const northbound = new Northbound((args) => Promise.resolve(calls.push(args.join(' ')) === 1 ? empty : ''));
     expect([...(await northbound.write(wanted, wanted, platform))]).toEqual([]);
     expect(calls.length).toBe(2);
-    expect(calls[1]).toContain('--wait=hv');
+    expect(calls[1]).not.toContain('--wait');
+    await northbound.settled();
+    expect(calls[2]).toContain('--wait=hv');
   });
 
   it('says which VPC is refused, and writes the others', async () => {

@@ -110,8 +110,10 @@ export class OvnNetworks implements Networks {
     const gone = [...this.#made.keys()].some((name) => !byName.has(name));
     if (this.#ready && stale.length === 0 && !gone) return plan.vpcs.map(({ name }) => ({ name }));
     await this.#ensureSwitch(plan);
-    const failed = await this.#link(all, stale);
-    for (const [name, error] of await this.#northbound.write(all, stale, plan.platform)) failed.set(name, error);
+    // Links are made while OVN works out what the rows mean.
+    const failures = await Promise.all([this.#link(all, stale), this.#northbound.write(all, stale, plan.platform)]);
+    await this.#northbound.settled();
+    const failed = new Map(failures.flatMap((each) => [...each]));
     for (const { vpc, facts } of stale) this.#made.set(vpc.name, facts);
     for (const name of this.#made.keys()) if (failed.has(name) || !byName.has(name)) this.#made.delete(name);
     this.#ready = true;

@@ -12,7 +12,7 @@ import { Controller, type ReconcileResult } from '../../../runtime/controller.ts
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import { keyOf, splitKey, toKey } from '../../../runtime/informer/object-cache.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
-import { nextRunMove } from './model/run-move.ts';
+import { nextRunMove, uncertain } from './model/run-move.ts';
 import { ObjectCopies } from './object-copies.ts';
 import { RunWrites, type RunPair } from './run-writes.ts';
 
@@ -197,14 +197,14 @@ export class ClusterPlacement {
     const namespace = splitKey(key).namespace!;
     const placed = this.#placed.has(namespace);
     if (placed && !this.#opened.get(namespace)!.synced) return { afterMs: AGAIN_MS };
-    const pair: RunPair = { original: this.#cached(key) ?? (await absent(this.#original(key))), copy: this.#copies.get(key) };
+    const cached = this.#cached(key);
+    const pair: RunPair = { original: cached ?? (await absent(this.#original(key))), copy: this.#copies.get(key) };
     const facts = { placed, cluster: this.#options.cluster };
-    let move = nextRunMove(pair.original, pair.copy, facts);
-    if (move.type === 'end' && pair.copy === undefined) {
-      // The cache of copies may be behind: that there is none is asked of the server.
-      pair.copy = await absent(this.#options.tenantClient.resource(RunKind, namespace).get(splitKey(key).name));
-      move = nextRunMove(pair.original, pair.copy, facts);
-    }
+    const decide = () => nextRunMove(pair.original, pair.copy, facts);
+    const asked = uncertain(decide(), pair.copy);
+    if (asked === 'original' && cached !== undefined) pair.original = await absent(this.#original(key));
+    if (asked === 'copy') pair.copy = await absent(this.#options.tenantClient.resource(RunKind, namespace).get(splitKey(key).name));
+    const move = decide();
     if (move.type === 'create' && this.#isAhead(pair.original!)) return { afterMs: AGAIN_MS };
     // Said before it is done: nobody may take the cluster for empty meanwhile.
     if (move.type === 'take' || move.type === 'create') this.#underWay.add(key);

@@ -47,6 +47,12 @@ export function nextRunMove(original: Run | undefined, copy: Run | undefined, fa
   return copy ? moveOfPair(original, copy, facts) : moveWithoutCopy(original, facts);
 }
 
+/** Some moves are no change of what they were decided on, and right only if it is as it seemed: caches may be behind, so that the server has to be asked. */
+export function uncertain({ type }: RunMove, copy: Run | undefined): 'original' | 'copy' | undefined {
+  if (type === 'create' || type === 'removeCopy' || type === 'freeCopy') return 'original';
+  return copy === undefined && (type === 'end' || type === 'giveBack' || type === 'freeOriginal') ? 'copy' : undefined;
+}
+
 /** It is not the cluster's, or not yet. */
 function moveOfOthers(original: Run, copy: Run | undefined, { placed }: RunMoveFacts): RunMove {
   if (copy) return drop(copy);

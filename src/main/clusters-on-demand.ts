@@ -5,6 +5,10 @@ import { CLUSTER_RULES } from '../areas/clusters/admission/cluster-rules.ts';
 import { CLUSTERS_GROUPS, CLUSTERS_USER } from '../areas/clusters/clusters-rights.ts';
 import type { ClustersEnvironment } from '../areas/clusters/clusters-environment.ts';
 import type { NetworkChoice, Wire } from '../areas/clusters/network/open-networks.ts';
+import type { ControlPlanes } from '../areas/clusters/control-plane/control-planes.ts';
+import type { FoundPrograms, ProgramSet } from '../areas/clusters/control-plane/kubernetes/find-programs.ts';
+import type { KubernetesOptions } from '../areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
+import { MACHINE_PROVIDERS } from '../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import type { Client } from '../client/client.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import { KUBERNETES_SERVICE_ADDRESS } from '../engine/apiserver/builtin/bootstrap.ts';
@@ -13,6 +17,7 @@ import { builtProgram } from '../lib/built-program.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsRegistry } from '../lib/metrics.ts';
+import { ENVIRONMENT } from '../lib/run-command.ts';
 import { answerReview, type AdmissionHandler } from '../runtime/admission/review.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { ADMISSION_SERVICE } from '../runtime/admission/webhook-rules.ts';
@@ -29,6 +34,8 @@ interface Connection {
 
 /** What the operator says about tenants' clusters. */
 export interface ClusterSettings {
+  /** Where the programs of Kubernetes control planes are; absent: on the search path. */
+  kubernetesPrograms?: string;
   /** Who makes their networks. */
   network?: NetworkChoice;
   /** Where their tagged segments are. */
@@ -103,15 +110,11 @@ export class ClustersOnDemand {
         import('../areas/clusters/access/vpn/wireguard-gateways.ts'),
         this.#connection,
       ]);
-    const embedded = new EmbeddedControlPlanes({
-      root: join(data, 'clusters'),
-      program: controlPlaneProgram(),
-      productVersion: version,
-      address: '127.0.0.1',
-      serviceAddress: KUBERNETES_SERVICE_ADDRESS,
-      clock: realClock,
-      log,
-    });
+    const common = { root: join(data, 'clusters'), productVersion: version, address: '127.0.0.1', clock: realClock, log };
+    const program = programOf('tenant-control-plane.js');
+    const embedded = new EmbeddedControlPlanes({ ...common, program, serviceAddress: KUBERNETES_SERVICE_ADDRESS });
+    const { sets, missing } = await this.#kubernetesPrograms();
+    const kubernetes = await this.#kubernetesPlanes(common, sets);
     const environment = openClusters({
       hostClient: clientAs({ name: CLUSTERS_USER, groups: CLUSTERS_GROUPS }),
       clock: realClock,
@@ -121,11 +124,15 @@ export class ClustersOnDemand {
         const { installRuns } = await import('./runs-in-clusters.ts');
         await installRuns(tenantClient, definitions());
       },
-      controlPlanes: [embedded],
+      controlPlanes: [embedded, ...kubernetes],
       offers: {
-        controlPlanes: [{ provider: 'embedded', versions: [KUBERNETES_VERSION], maxReplicas: 1 }],
-        machines: [],
+        controlPlanes: [
+          { provider: 'embedded', versions: [KUBERNETES_VERSION], maxReplicas: 1 },
+          { provider: 'kubernetes', versions: sets.map((set) => set.version), maxReplicas: 1, missing },
+        ],
       },
+      machineKinds: MACHINE_PROVIDERS.map((name) => ({ name, isolation: name === 'gvisor' ? 'Sandbox' : 'Kernel' })),
+      openMachines: async () => (await import('./worker-image.ts')).hostMachines({ data, log }),
       gateways: new WireguardGateways({ folder: join(data, 'clusters/vpn'), clock: realClock }),
       openNetworks: async () => {
         const { openNetworks } = await import('../areas/clusters/network/open-networks.ts');
@@ -134,11 +141,21 @@ export class ClustersOnDemand {
     });
     return { environment, handlers: await clusterAdmission(environment) };
   }
+
+  async #kubernetesPrograms(): Promise<FoundPrograms> {
+    const { findPrograms } = await import('../areas/clusters/control-plane/kubernetes/find-programs.ts');
+    return findPrograms(this.#options.kubernetesPrograms, ENVIRONMENT.PATH);
+  }
+
+  async #kubernetesPlanes(common: Omit<KubernetesOptions, 'program' | 'sets'>, sets: ProgramSet[]): Promise<ControlPlanes[]> {
+    if (sets.length === 0) return [];
+    const { KubernetesControlPlanes } = await import('../areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts');
+    return [new KubernetesControlPlanes({ ...common, sets, program: programOf('kubernetes-control-plane.js') })];
+  }
 }
 
-function controlPlaneProgram(): string {
-  const file = 'tenant-control-plane.js';
+function programOf(file: string): string {
   const path = builtProgram(file) ?? fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
   if (existsSync(path)) return path;
-  throw new Error('Cannot start control planes: their program tenant-control-plane.js is not beside this one; build the product first');
+  throw new Error(`Cannot start control planes: their program ${file} is not beside this one; build the product first`);
 }

@@ -6,6 +6,7 @@ import type { SharedInformers } from '../../runtime/informer/shared-informers.ts
 import type { Gateways } from './access/vpn/gateways.ts';
 import type { ControlPlanes } from './control-plane/control-planes.ts';
 import type { Offers } from './policy/model/offers.ts';
+import type { MachineKind, OpenMachines, WorkerMachines } from './workers/worker-machines.ts';
 import type { OpenNetworks, TenantNetworks } from './vpc/tenant-networks.ts';
 
 /** What the area is started with. */
@@ -19,7 +20,10 @@ export interface ClustersStart {
   /** Makes the Kinds of the runs area, and the rights of its controllers, known in a tenant's cluster. */
   installRuns(tenantClient: Client): Promise<void>;
   /** What can be had here. */
-  offers: Omit<Offers, 'networks'>;
+  offers: Omit<Offers, 'networks' | 'machines'>;
+  /** Kinds of machines that may be had, as far as nobody has tried. */
+  machineKinds: readonly MachineKind[];
+  openMachines: OpenMachines;
   /** Who makes networks, asked when the first is wanted. */
   openNetworks: OpenNetworks;
   /** Who runs VPN gateways. */
@@ -30,5 +34,6 @@ export interface ClustersEnvironment extends ClustersStart {
   informers: SharedInformers;
   offers: Offers;
   networks: TenantNetworks;
+  machines: WorkerMachines;
   planesOf(provider: string | undefined): ControlPlanes | undefined;
 }

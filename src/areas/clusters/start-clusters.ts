@@ -7,6 +7,7 @@ import type { ClustersEnvironment, ClustersStart } from './clusters-environment.
 import { policyStatusController } from './policy/policy-status.controller.ts';
 import { TenantNetworks } from './vpc/tenant-networks.ts';
 import { vpcController } from './vpc/vpc.controller.ts';
+import { WorkerMachines } from './workers/worker-machines.ts';
 import { vpcHandler } from './vpc/vpc.handler.ts';
 
 export interface RunningClusters {
@@ -17,7 +18,15 @@ export function openClusters(options: ClustersStart): ClustersEnvironment {
   const informers = new SharedInformers({ client: options.hostClient, log: options.log });
   const planes = new Map(options.controlPlanes.map((each) => [each.provider as string, each]));
   const networks = new TenantNetworks({ ...options, open: options.openNetworks, informers });
-  return { ...options, informers, networks, offers: { ...options.offers, networks }, planesOf: (provider) => planes.get(provider ?? '') };
+  const machines = new WorkerMachines(options.machineKinds, options.openMachines);
+  const offers = {
+    ...options.offers,
+    networks,
+    get machines() {
+      return machines.offered;
+    },
+  };
+  return { ...options, informers, networks, machines, offers, planesOf: (provider) => planes.get(provider ?? '') };
 }
 
 /** The rules of admission by their paths, ready to answer. */
@@ -42,6 +51,7 @@ export function startClusterControllers(environment: ClustersEnvironment): Runni
     async stop() {
       await Promise.all(controllers.map((controller) => controller.stop()));
       await Promise.all(environment.controlPlanes.map((planes) => planes.close()));
+      await environment.machines.close();
       await environment.networks.close();
       environment.gateways.close();
     },

@@ -36,11 +36,12 @@ export const ClusterCondition = {
   ControlPlaneReady: 'ControlPlaneReady',
   AccessGranted: 'AccessGranted',
   AddOnsInstalled: 'AddOnsInstalled',
-  /** Its workers are there, and ready for Pods. */
-  WorkersReady: 'WorkersReady',
+  /** The machines of its workers are what its pools ask for; whether they are ready is another question, which comes last. */
+  WorkersKept: 'WorkersKept',
   /** Services of the type LoadBalancer have their addresses. */
   ServicesPublished: 'ServicesPublished',
   BackedUp: 'BackedUp',
+  WorkersReady: 'WorkersReady',
   /** The tenant's Runtimes and Runs that belong into it are in it, and are told of outside. */
   PlacementKept: 'PlacementKept',
   /** Not steps: they tell, and stop nothing. */
@@ -55,6 +56,8 @@ export const ClusterCondition = {
 export const ClusterPhase = {
   Pending: 'Pending',
   Creating: 'Creating',
+  /** It answers, and its workers come or go. */
+  Changing: 'Changing',
   Ready: 'Ready',
   Asleep: 'Asleep',
   Restoring: 'Restoring',

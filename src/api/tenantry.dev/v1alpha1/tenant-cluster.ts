@@ -129,7 +129,7 @@ const loadBalancer = object(
 const status = object(
   {},
   {
-    /** Pending, Creating, Ready, Asleep, Restoring, Failed, Deleting. */
+    /** Pending, Creating, Changing, Ready, Asleep, Restoring, Failed, Deleting. */
     phase: text(),
     /** What is being done. */
     progress: text(),

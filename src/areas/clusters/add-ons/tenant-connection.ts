@@ -11,6 +11,7 @@ import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { TenantBalancers } from '../access/load-balancer/tenant-balancers.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
+import { TenantWorkers, type TenantWorkersOptions } from '../workers/tenant-workers.ts';
 
 const FIELD_MANAGER = 'tenantry';
 const KNOWN = [ClusterRoleBinding, LimitRange, NetworkPolicy] as unknown as Kind[];
@@ -27,6 +28,7 @@ export class TenantConnection {
   readonly #onChange: () => void;
   #platform: RunningControlPlane['platform'];
   #balancers: TenantBalancers | undefined;
+  #workers: TenantWorkers | undefined;
   #stopped = false;
 
   constructor(running: RunningControlPlane, onChange: () => void) {
@@ -71,6 +73,12 @@ export class TenantConnection {
   balancers(): TenantBalancers {
     const wake = (): void => void (this.#stopped || this.#onChange());
     return (this.#balancers ??= new TenantBalancers({ tenantClient: this.tenantClient, informers: this.#informers, wake }));
+  }
+
+  /** Its workers, as they are inside; a change of them is told. */
+  workers(options: Pick<TenantWorkersOptions, 'cluster' | 'workers' | 'clock' | 'log'>): TenantWorkers {
+    const wake = (): void => void (this.#stopped || this.#onChange());
+    return (this.#workers ??= new TenantWorkers({ ...options, tenantClient: this.tenantClient, informers: this.#informers, wake }));
   }
 
   async stop(): Promise<void> {

@@ -25,6 +25,9 @@ import { nextExpiry } from '../policy/model/next-expiry.ts';
 import { violationsOf } from '../policy/model/violations.ts';
 import { wantsNetwork } from '../vpc/model/cluster-place.ts';
 import { Placements } from '../placement/placements.ts';
+import { removeWorkers, sleepWorkers } from '../workers/cluster-workers.ts';
+import { machineId } from '../workers/model/pool-plan.ts';
+import { keepClusterWorkers } from '../workers/keep-cluster-workers.ts';
 import { AddOnCatalog } from './add-on-catalog.ts';
 import { clusterSteps, type ClusterPorts } from './cluster.steps.ts';
 import { summarise, type ClusterFacts } from './summarise.ts';
@@ -48,6 +51,10 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
   };
   const wakeAll = () => {
     for (const cluster of clusters.list()) controller.queue.add(keyOf(cluster));
+  };
+  const wakeOwnerOf = (machine: string) => {
+    const has = ({ metadata, status }: TenantCluster) => status?.workers?.some(({ name }) => machineId(metadata.uid!, name) === machine);
+    for (const cluster of clusters.list()) if (has(cluster)) controller.queue.add(keyOf(cluster));
   };
   const connections = new TenantConnections(wakeById);
   const placements = new Placements({ ...environment, onChange: wakeById });
@@ -84,6 +91,9 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     },
     othersOf: ({ metadata }) => clustersOf(metadata.namespace!).filter((each) => each.metadata.name !== metadata.name),
     ensureNetwork: (vpc) => networks.ensure(vpc),
+    keepWorkers: (cluster) =>
+      keepClusterWorkers(cluster, { ...environment, ports, workersOf: (id) => clusters.byIndex(BY_UID, id)[0]?.status?.workers ?? [] }),
+    sleepWorkers: (cluster) => sleepWorkers(cluster, environment.machines, clock),
     balancers: async (cluster) => (await ports.connection(cluster)).balancers(),
     async keepSecret(secret) {
       const { namespace, name } = secret.metadata;
@@ -103,6 +113,14 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     async run(cluster) {
       await placements.release(cluster);
       return done('Released');
+    },
+  };
+
+  const workersGone: Step<TenantCluster> = {
+    name: ClusterCondition.WorkersGone,
+    async run(cluster) {
+      await removeWorkers(cluster, environment.machines);
+      return done('Gone');
     },
   };
 
@@ -142,7 +160,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     fieldManager: FIELD_MANAGER,
     finalizer: CLUSTER_FINALIZER,
     steps: clusterSteps(ports),
-    teardown: [placementReleased, controlPlaneGone],
+    teardown: [placementReleased, workersGone, controlPlaneGone],
     summarise: (cluster, outcome) => summarise(cluster, outcome, factsOf(cluster), clock.now()),
   });
   const controller = new Controller({ ...environment, name: 'tenant-cluster', concurrency: CONCURRENCY, reconcile })
@@ -154,6 +172,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     .watch(tenants, ({ object }) => clustersOf(object.metadata.name!).map(keyOf))
     .watch(secrets, ({ object }) => [`${object.metadata.namespace}/${object.metadata.labels![CLUSTER_LABEL]}`]);
   const stops = environment.controlPlanes.map((planes) => planes.onChange(wakeById));
+  stops.push(environment.machines.onEnd(wakeOwnerOf));
   // That a version expires is in no watch.
   const expiry = nextExpiry(clock, () => [...policies.list()], wakeAll);
   stops.push(policies.onChange(() => expiry.set()));

@@ -2,6 +2,7 @@ import type { TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cl
 import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Vpc } from '../../../api/tenantry.dev/v1alpha1/vpc.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import type { TenantBalancers } from '../access/load-balancer/tenant-balancers.ts';
 import type { AddOn } from '../add-ons/add-on.ts';
@@ -20,6 +21,7 @@ import { networkReady } from './steps/network-ready.step.ts';
 import { placementKept } from './steps/placement-kept.step.ts';
 import { restored } from './steps/restored.step.ts';
 import { servicesPublished } from './steps/services-published.step.ts';
+import { workerSteps } from './steps/workers-ready.step.ts';
 
 export interface ClusterPorts {
   tenantOf(cluster: TenantCluster): Tenant | undefined;
@@ -43,21 +45,28 @@ export interface ClusterPorts {
   /** The tenant's further clusters. */
   othersOf(cluster: TenantCluster): TenantCluster[];
   ensureNetwork(vpc: string): Promise<VpcState>;
+  /** Makes its workers what its pools ask for. */
+  keepWorkers(cluster: TenantCluster): Promise<Outcome>;
+  /** Ends their machines. */
+  sleepWorkers(cluster: TenantCluster): Promise<void>;
   /** The Services inside that want an address. */
   balancers(cluster: TenantCluster): Promise<TenantBalancers>;
 }
 
 /** What there is to know of it, then where it lives, then what it holds, then that it answers, then who may use it, what must be in it, and copies of it. */
 export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
+  const workers = workerSteps(ports);
   return [
     accepted(ports),
     networkReady(ports),
     restored(ports),
     controlPlaneReady(ports),
     accessGranted(ports),
+    workers.kept,
     addOnsInstalled(ports),
     placementKept(ports),
     servicesPublished(ports),
     backedUp(ports),
+    workers.ready,
   ];
 }

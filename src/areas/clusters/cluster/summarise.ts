@@ -20,7 +20,10 @@ export function summarise(cluster: TenantCluster, outcome: Outcome, facts: Clust
   const status = (cluster.status ??= {});
   status.phase = phaseOf(cluster, outcome);
   const isBusy =
-    status.phase === ClusterPhase.Creating || status.phase === ClusterPhase.Restoring || status.phase === ClusterPhase.Deleting;
+    status.phase === ClusterPhase.Creating ||
+    status.phase === ClusterPhase.Changing ||
+    status.phase === ClusterPhase.Restoring ||
+    status.phase === ClusterPhase.Deleting;
   if (isBusy) status.progress = outcome.message;
   else delete status.progress;
   if (facts.bounds) status.bounds = boundsText(facts.bounds, facts);
@@ -56,6 +59,7 @@ function phaseOf(cluster: TenantCluster, outcome: Outcome): string {
   if (spec.restore !== undefined && !isConditionTrue(status?.conditions, ClusterCondition.Restored)) {
     return outcome.type === 'stalled' ? ClusterPhase.Failed : ClusterPhase.Restoring;
   }
+  if (outcome.reason === ClusterReason.WorkersJoining || outcome.reason === ClusterReason.WorkersLeaving) return ClusterPhase.Changing;
   const wasReady = findCondition(status?.conditions, ClusterCondition.AccessGranted)?.status === 'True';
   return outcome.type === 'stalled' || wasReady ? ClusterPhase.Failed : ClusterPhase.Creating;
 }

@@ -11,12 +11,13 @@ import { isToSleep, wantedControlPlane } from '../model/wanted-control-plane.ts'
 const LOOK_AGAIN_MS = 30_000;
 
 /** It answers, or it sleeps. */
-export function controlPlaneReady(ports: Pick<ClusterPorts, 'planesOf' | 'tenantOf' | 'setRunning'>): Step<TenantCluster> {
+export function controlPlaneReady(ports: Pick<ClusterPorts, 'planesOf' | 'tenantOf' | 'setRunning' | 'sleepWorkers'>): Step<TenantCluster> {
   return {
     name: ClusterCondition.ControlPlaneReady,
     async run(cluster) {
       const planes = ports.planesOf(cluster);
       if (isToSleep(cluster, ports.tenantOf(cluster))) {
+        await ports.sleepWorkers(cluster);
         await ports.setRunning(cluster, undefined);
         await planes.sleep(cluster.metadata.uid!);
         return stalled(ClusterReason.Asleep, `it sleeps; \`tenantry cluster wake ${cluster.metadata.name}\` wakes it`);

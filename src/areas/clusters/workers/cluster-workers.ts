@@ -1,0 +1,35 @@
+import { WorkerPhase } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import type { TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import { formatTime } from '../../../kube/time.ts';
+import type { Clock } from '../../../lib/clock.ts';
+import { machineId } from './model/pool-plan.ts';
+import type { WorkerMachines } from './worker-machines.ts';
+
+/** Ends the machines of a cluster and keeps all that they have. */
+export async function sleepWorkers(cluster: TenantCluster, machines: WorkerMachines, clock: Pick<Clock, 'now'>): Promise<void> {
+  const workers = cluster.status?.workers ?? [];
+  if (workers.every(({ phase }) => phase === WorkerPhase.Asleep)) return;
+  const since = formatTime(new Date(clock.now()));
+  const asleep = await Promise.all(
+    workers.map(async (worker) => {
+      await (await machines.named(worker.provider))?.stop(machineId(cluster.metadata.uid!, worker.name));
+      // Those that go, go on when it wakes.
+      return worker.phase === WorkerPhase.Leaving || worker.phase === WorkerPhase.Pending
+        ? worker
+        : { ...worker, phase: WorkerPhase.Asleep, since };
+    }),
+  );
+  cluster.status = { ...cluster.status, workers: asleep };
+}
+
+/** Leaves nothing of the machines of a cluster, also of those that nobody has written down. */
+export async function removeWorkers(cluster: TenantCluster, machines: WorkerMachines): Promise<void> {
+  const { uid } = cluster.metadata;
+  const workers = cluster.status?.workers ?? [];
+  if (workers.length === 0 && (cluster.spec.nodePools ?? []).length === 0) return;
+  for (const each of await machines.all()) {
+    const left = (await each.list()).filter((machine) => machine.cluster === uid).map(({ id }) => id);
+    const known = workers.filter(({ provider }) => provider === each.provider).map(({ name }) => machineId(uid!, name));
+    await Promise.all([...new Set([...left, ...known])].map((id) => each.remove(id)));
+  }
+}

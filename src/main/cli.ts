@@ -60,6 +60,7 @@ Start here:
         .choices(['auto', 'linux', 'ovn', 'off'])
         .default('auto'),
     )
+    .option('--kubernetes-programs <dir>', "where etcd, kube-apiserver and the others are for tenants' clusters (default: on the PATH)")
     .option('--cluster-wire <link:first-last>', 'a link for tagged segments of tenants, and the VLAN ids they may have; needs ovn')
     .option(
       '--external-addresses <cidr>',

@@ -12,7 +12,11 @@ export class Starter {
   /** Resolves with what is said first; one that goes away without a word wants nothing any more. */
   async word(): Promise<GoMessage> {
     const said = await new Promise<string | undefined>((resolve) => {
-      this.#socket.once('data', (chunk) => resolve(String(chunk)));
+      let text = '';
+      this.#socket.on('data', (chunk) => {
+        text += String(chunk);
+        if (text.endsWith('\n')) resolve(text);
+      });
       this.#socket.once('close', () => resolve(undefined));
       this.#socket.once('end', () => resolve(undefined));
     });

@@ -51,7 +51,7 @@ async function serve(): Promise<void> {
   });
   const control = await serveControl({
     hello: { type: 'hello', pid: process.pid, edition },
-    disk,
+    news: disk,
     backup: () => engine.backup(),
     replaceCertificates: async () => engine.replaceCertificates(await readPki(KEY_FOLDER)),
   });

@@ -5,20 +5,34 @@ import { Readable } from 'node:stream';
 import { CONTROL_SOCKET, type ControlEvent } from '../areas/clusters/control-plane/process/control-socket.ts';
 import type { Store, StoreError } from '../engine/store/store.ts';
 
+/** What is told to whoever follows this process. */
+export class News {
+  #last: ControlEvent | undefined;
+  readonly #listeners = new Set<(event: ControlEvent) => void>();
+
+  get last(): ControlEvent | undefined {
+    return this.#last;
+  }
+
+  onChange(listener: (event: ControlEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  tell(event: ControlEvent): void {
+    this.#last = event;
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
 /** Whether the store can be written to, as its writes tell. */
-export class DiskWatch {
-  isFull = false;
-  readonly #listeners = new Set<(isFull: boolean) => void>();
+export class DiskWatch extends News {
+  #isFull = false;
 
   observe(store: Pick<Store, 'put' | 'remove'>): void {
     const { put, remove } = store;
     store.put = (...args) => this.#seen(put.apply(store, args));
     store.remove = (...args) => this.#seen(remove.apply(store, args));
-  }
-
-  onChange(listener: (isFull: boolean) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   #seen<T>(write: Promise<T>): Promise<T> {
@@ -30,15 +44,15 @@ export class DiskWatch {
   }
 
   #set(isFull: boolean): void {
-    if (this.isFull === isFull) return;
-    this.isFull = isFull;
-    for (const listener of this.#listeners) listener(isFull);
+    if (this.#isFull === isFull) return;
+    this.#isFull = isFull;
+    this.tell({ type: 'disk', full: isFull });
   }
 }
 
 export interface ControlOptions {
   hello: ControlEvent;
-  disk: DiskWatch;
+  news: News;
   backup(): AsyncIterable<Uint8Array>;
   replaceCertificates(): Promise<void>;
 }
@@ -74,13 +88,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
 }
 
 /** Stays open for as long as this process lives: its end is the news. */
-function watch(response: ServerResponse, { hello, disk }: ControlOptions): void {
+function watch(response: ServerResponse, { hello, news }: ControlOptions): void {
   const send = (event: ControlEvent) => response.write(`${JSON.stringify(event)}\n`);
   response.writeHead(200);
   send(hello);
-  if (disk.isFull) send({ type: 'disk', full: true });
-  response.once(
-    'close',
-    disk.onChange((full) => send({ type: 'disk', full })),
-  );
+  if (news.last !== undefined) send(news.last);
+  response.once('close', news.onChange(send));
 }

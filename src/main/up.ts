@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import type { NetworkChoice, Wire } from '../areas/clusters/network/open-networks.ts';
 import { parseCidr } from '../kube/ip.ts';
 import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
@@ -29,6 +29,7 @@ export interface UpOptions {
   gatewayPort?: string;
   clusterNetwork?: NetworkChoice;
   clusterWire?: string;
+  kubernetesPrograms?: string;
   externalAddresses?: string[];
 }
 
@@ -57,6 +58,7 @@ export async function up(options: UpOptions): Promise<void> {
     clusters: {
       network: options.clusterNetwork,
       wire: wireOf(options.clusterWire),
+      kubernetesPrograms: options.kubernetesPrograms === undefined ? undefined : resolve(options.kubernetesPrograms),
       external: (options.externalAddresses ?? []).map(externalRange),
     },
     node,

@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** The version in go.mod, without its `v`. */
 export const KUBERNETES_VERSION = '1.35.4';
 
-export type Binary = 'kube-apiserver' | 'etcd' | 'kubectl' | 'kube-controller-manager' | 'kube-scheduler' | 'e2e.test';
+/** What a whole control plane consists of. */
+const CONTROL_PLANE = ['etcd', 'etcdutl', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'proxy-server'] as const;
+
+export type Binary = (typeof CONTROL_PLANE)[number] | 'kubectl' | 'e2e.test';
 
 const PACKAGES: Record<Binary, string> = {
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
@@ -16,10 +19,17 @@ const PACKAGES: Record<Binary, string> = {
   kubectl: 'k8s.io/kubernetes/cmd/kubectl',
   etcd: './etcd',
   'e2e.test': 'k8s.io/kubernetes/test/e2e',
+  etcdutl: 'go.etcd.io/etcd/etcdutl/v3',
+  'proxy-server': 'sigs.k8s.io/apiserver-network-proxy/cmd/server',
 };
 
 /** The Go module that pins what is built. Tests run from the root of the checkout. */
 export const MODULE_FOLDER = join(process.cwd(), 'test/cluster/kubernetes');
+/** Pinned apart, with the same versions of what both need: a change of it builds nothing of Kubernetes again. */
+const OTHER_MODULES: Partial<Record<Binary, string>> = {
+  etcdutl: join(process.cwd(), 'test/cluster/control-plane-programs'),
+  'proxy-server': join(process.cwd(), 'test/cluster/control-plane-programs'),
+};
 
 /** Binaries take minutes to build and never differ for the same pins, so they outlive the checkout. */
 export function cacheFolder(): string {
@@ -32,18 +42,27 @@ export async function binary(name: Binary, report: (line: string) => void = cons
   const folder = cacheFolder();
   const path = join(folder, name);
   const stamp = join(folder, `${name}.pins`);
-  const pins = pinsHash();
+  const module = OTHER_MODULES[name] ?? MODULE_FOLDER;
+  const pins = pinsHash(module);
   if (existsSync(path) && existsSync(stamp) && readFileSync(stamp, 'utf8') === pins) return path;
   mkdirSync(folder, { recursive: true });
   report(`Building ${name} ${KUBERNETES_VERSION} into ${folder}; the first time takes minutes.`);
-  await run('go', buildArguments(name, path), MODULE_FOLDER);
+  await run('go', buildArguments(name, path), module);
   writeFileSync(stamp, pins);
   return path;
 }
 
-function pinsHash(): string {
+/** A folder with all programs of a control plane, which users without rights can run too. Whoever asked removes it. */
+export async function controlPlanePrograms(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'tenantry-programs-'));
+  chmodSync(folder, 0o755);
+  for (const name of CONTROL_PLANE) copyFileSync(await binary(name), join(folder, name));
+  return folder;
+}
+
+function pinsHash(module: string): string {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(MODULE_FOLDER, file)));
+  for (const file of ['go.mod', 'go.sum']) hash.update(readFileSync(join(module, file)));
   return hash.digest('hex');
 }
 

@@ -76,7 +76,7 @@ export function client(commonName: string, organizations: string[]): LeafTemplat
   return { subject: { commonName, organizations }, usages: ['digital signature', 'key encipherment', 'client auth'] };
 }
 
-async function ensureAuthority(files: KeyFiles, name: string, commonName: string, now: number): Promise<CertificateFile> {
+export async function ensureAuthority(files: KeyFiles, name: string, commonName: string, now: number): Promise<CertificateFile> {
   const { certificatePem, keyPem } = await files.read(name);
   if (certificatePem !== undefined && keyPem === undefined) {
     throw new Error(

@@ -1,8 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EmbeddedControlPlanes } from '../../../src/areas/clusters/control-plane/embedded/embedded-control-planes.ts';
+import { ensureClusterKeys } from '../../../src/areas/clusters/control-plane/embedded/cluster-keys.ts';
 import { silentLog } from '../../../src/lib/log.ts';
 import { controlPlaneConformance } from './control-plane.suite.ts';
+
+const processesOf = (root: string, id: string): number[] => [
+  (JSON.parse(readFileSync(join(root, 'records', `${id}.json`), 'utf8')) as { process: { pid: number } }).process.pid,
+];
 
 controlPlaneConformance('embedded', {
   open: (root, clock) =>
@@ -15,8 +20,11 @@ controlPlaneConformance('embedded', {
       clock,
       log: silentLog,
     }),
-  processesOf: (root, id) => [
-    (JSON.parse(readFileSync(join(root, 'records', `${id}.json`), 'utf8')) as { process: { pid: number } }).process.pid,
-  ],
+  processesOf,
+  steadyProcessesOf: processesOf,
+  async expireKeys(root, wanted) {
+    const endpoint = { address: '127.0.0.1', serviceAddress: '10.96.0.1' };
+    await ensureClusterKeys(join(root, wanted.id, 'pki'), wanted, endpoint, { now: () => Date.now() - 800 * 24 * 3600 * 1000 });
+  },
   version: '1.35.4',
 });

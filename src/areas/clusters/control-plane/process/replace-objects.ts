@@ -11,11 +11,11 @@ const RESTORE_MS = 600_000;
  * file, and put in place the keys that its Secrets were encrypted with, before the old objects go.
  */
 export async function replaceObjects(
-  options: Omit<LaunchOptions, 'args' | 'stdin'>,
+  options: Omit<LaunchOptions, 'args' | 'stdin'> & { args?: readonly string[] },
   source: string,
   keepKeys: (encryptionKeys: string) => Promise<void>,
 ): Promise<void> {
-  const launched = await launch({ ...options, args: ['--restore'], stdin: 'pipe' });
+  const launched = await launch({ ...options, args: ['--restore', ...(options.args ?? [])], stdin: 'pipe' });
   // An early end of the process shows in what it says, not here.
   const piped = pipeline(createReadStream(source), launched.child.stdin!).catch(() => {});
   try {

@@ -14,4 +14,6 @@ export interface ControlPlaneOffer {
   /** Newest first. */
   versions: readonly string[];
   maxReplicas: number;
+  /** Why it is not to be had, when there is no version of it. */
+  missing?: string;
 }

@@ -11,14 +11,17 @@ export type Placement = { provider: ControlPlaneProvider; version: string } | { 
 const PREFERENCE: readonly ControlPlaneProvider[] = ['kubernetes', 'embedded'];
 
 /** A cluster that has a place keeps it; a new one gets the best that its spec, the bounds and the installation allow. */
-export function placementOf(cluster: TenantCluster, bounds: Bounds, { controlPlanes }: Offers, now: number): Placement {
+export function placementOf(cluster: TenantCluster, bounds: Bounds, offers: Offers, now: number): Placement {
+  const controlPlanes = offers.controlPlanes.filter(({ versions }) => versions.length > 0);
   const { provider: wanted, replicas = 1 } = cluster.spec.controlPlane ?? {};
   const asked = cluster.spec.version;
   const { provider: held, version: heldVersion } = cluster.status ?? {};
   const named = wanted ?? held;
   const candidates = controlPlanes.filter(({ provider }) => named === undefined || provider === named);
   if (candidates.length === 0) {
-    return { refusal: `no control plane "${named}" can be had here; use ${wordsOf(controlPlanes.map(({ provider }) => provider))}` };
+    const missing = offers.controlPlanes.find(({ provider }) => provider === named)?.missing;
+    const why = missing === undefined ? '' : ` (${missing})`;
+    return { refusal: `no control plane "${named}" can be had here${why}; use ${wordsOf(controlPlanes.map(({ provider }) => provider))}` };
   }
   const allowed = candidates.filter(({ provider }) => provider === held || bounds.controlPlanes.includes(provider));
   if (allowed.length === 0) {
@@ -33,8 +36,10 @@ export function placementOf(cluster: TenantCluster, bounds: Bounds, { controlPla
   if (choices.length === 0) return { refusal: noVersion(asked!, large) };
   const kept = choices.find(({ provider, version }) => provider === held && version === heldVersion);
   if (kept !== undefined) return kept;
-  const open = choices.filter(({ version }) => isOpen(version, asked, bounds, now));
-  if (open.length === 0) return { refusal: closedVersion(choices[0].version, bounds, now) };
+  const near = choices.filter(({ version }) => heldVersion === undefined || isNextOf(version, heldVersion));
+  if (near.length === 0) return { refusal: tooFar(choices[0].version, heldVersion!) };
+  const open = near.filter(({ version }) => isOpen(version, asked, bounds, now));
+  if (open.length === 0) return { refusal: closedVersion(near[0].version, bounds, now) };
   return open.sort((a, b) => byNewest(a.version, b.version) || PREFERENCE.indexOf(a.provider) - PREFERENCE.indexOf(b.provider))[0];
 }
 
@@ -43,6 +48,19 @@ function isOpen(version: string, asked: string | undefined, bounds: Bounds, now:
   const seen = bounds.classify(version, now);
   if ('missingIn' in seen) return false;
   return seen.classification === 'supported' || (seen.classification === 'preview' && asked !== undefined);
+}
+
+/** Kubernetes is upgraded from one minor version to the next, and never taken back to an earlier one. */
+function isNextOf(version: string, held: string): boolean {
+  const [[major, minor], [heldMajor, heldMinor]] = [version, held].map((text) => text.split('.').map(Number));
+  const step = minor - heldMinor;
+  return major === heldMajor && (step === 1 || (step === 0 && byNewest(version, held) <= 0));
+}
+
+function tooFar(version: string, held: string): string {
+  const isEarlier = byNewest(version, held) > 0;
+  const why = isEarlier ? 'and is not taken back to an earlier version' : 'and is upgraded one minor version at a time';
+  return `it has version ${held}, ${why}: ${version} cannot follow it; ask for the next one`;
 }
 
 function noVersion(asked: string, offers: readonly ControlPlaneOffer[]): string {

@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { Agent, request } from 'node:https';
+import { connect } from 'node:tls';
+import { X509Certificate } from 'node:crypto';
+import { KEYS } from './model/programs.ts';
+
+const ANSWER_MS = 5000;
+
+/** Asks the API server of this folder how it is. */
+export class ApiProbe {
+  readonly #server: { address: string; port: number };
+  #agent: Agent | undefined;
+
+  constructor(server: { address: string; port: number }) {
+    this.#server = server;
+  }
+
+  async isReady(): Promise<boolean> {
+    this.#agent ??= await this.#newAgent();
+    const { address: host, port } = this.#server;
+    const status = await new Promise<number>((resolve) => {
+      const sent = request({ host, port, path: '/readyz', agent: this.#agent, timeout: ANSWER_MS }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.on('timeout', () => sent.destroy());
+      sent.on('error', () => resolve(0));
+      sent.end();
+    });
+    return status === 200;
+  }
+
+  /** Whether it shows the certificate that is on the disk. */
+  async showsItsCertificate(): Promise<boolean> {
+    this.forget();
+    const { address: host, port } = this.#server;
+    const wanted = new X509Certificate(await readFile(`${KEYS}/apiserver.crt`));
+    const shown = await new Promise<string | undefined>((resolve) => {
+      // Only looked at, not spoken to.
+      const socket = connect({ host, port, rejectUnauthorized: false, timeout: ANSWER_MS }, () => {
+        resolve(socket.getPeerX509Certificate()?.serialNumber);
+        socket.destroy();
+      });
+      socket.once('error', () => resolve(undefined));
+      socket.once('timeout', () => socket.destroy(new Error('no answer')));
+    });
+    return shown === wanted.serialNumber;
+  }
+
+  /** Uses the keys that are there now. */
+  forget(): void {
+    this.#agent?.destroy();
+    this.#agent = undefined;
+  }
+
+  async #newAgent(): Promise<Agent> {
+    const [ca, cert, key] = await Promise.all(['ca.crt', 'admin.crt', 'admin.key'].map((name) => readFile(`${KEYS}/${name}`)));
+    return new Agent({ ca, cert, key, keepAlive: true, maxSockets: 1 });
+  }
+}

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { ETCD_HOSTS, ETCD_MEMBER, ETCD_SOCKET, inDataFolder, KEYS, STORE_FOLDER } from './model/programs.ts';
+
+/** The first line of a backup; the rest of it is the snapshot as etcd gives it. */
+interface SnapshotHeader {
+  format: 'tenantry-etcd-snapshot';
+  /** What its Secrets are encrypted with. */
+  encryptionKeys: string;
+}
+
+const FORMAT = 'tenantry-etcd-snapshot';
+const NEWLINE = 0x0a;
+const HEADER_LIMIT = 64 * 1024;
+const RESTORED = 'restored';
+const FORMER = 'store.before-restore';
+
+/** A backup of the control plane in this folder, which runs. */
+export async function* snapshot(): AsyncGenerator<Uint8Array, void, void> {
+  const header: SnapshotHeader = { format: FORMAT, encryptionKeys: await readFile(`${KEYS}/encryption.key`, 'utf8') };
+  yield Buffer.from(`${JSON.stringify(header)}\n`);
+  let text = '';
+  for await (const chunk of await askEtcd('/v3/maintenance/snapshot')) {
+    text += String(chunk);
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+      const { result, error } = JSON.parse(text.slice(0, end)) as { result?: { blob?: string }; error?: { message: string } };
+      if (error) throw new Error(`Cannot take a snapshot: ${error.message}`);
+      text = text.slice(end + 1);
+      if (result?.blob) yield Buffer.from(result.blob, 'base64');
+    }
+  }
+}
+
+/** etcd's own API, in the form that needs no gRPC. */
+async function askEtcd(path: string): Promise<IncomingMessage> {
+  const name = 'etcd-healthcheck-client';
+  const [ca, cert, key] = await Promise.all(['etcd-ca.crt', `${name}.crt`, `${name}.key`].map((file) => readFile(`${KEYS}/${file}`)));
+  return new Promise((resolve, reject) => {
+    const options = { socketPath: ETCD_SOCKET, servername: ETCD_HOSTS[0], ca, cert, key, agent: false as const };
+    const sent = request({ ...options, method: 'POST', path }, (response) => {
+      if (response.statusCode === 200) return resolve(response);
+      response.resume();
+      reject(new Error(`etcd answered ${response.statusCode}`));
+    });
+    sent.once('error', reject);
+    sent.end('{}');
+  });
+}
+
+/**
+ * Makes a store beside the present one out of a backup. Revisions go on from a number that grows with time, and earlier ones count as
+ * compacted: whoever watches from before is told to list again, after the first restore and after any later one.
+ * @returns what its Secrets are encrypted with
+ */
+export async function unpackSnapshot(archive: Readable, etcdutl: string, now: number): Promise<string> {
+  await rm(RESTORED, { recursive: true, force: true });
+  const { header, rest } = await readHeader(archive);
+  const file = `${RESTORED}.db`;
+  await pipeline(rest, createWriteStream(file, { mode: 0o600 }));
+  const revisions = ['--bump-revision', String(now), '--mark-compacted'];
+  await promisify(execFile)(etcdutl, ['snapshot', 'restore', file, `--data-dir=${inDataFolder(RESTORED)}`, ...ETCD_MEMBER, ...revisions]);
+  await rm(file, { force: true });
+  return header.encryptionKeys;
+}
+
+/** Puts it in the place of the present store. */
+export async function useUnpacked(): Promise<void> {
+  await rm(FORMER, { recursive: true, force: true });
+  await rename(STORE_FOLDER, FORMER).catch(() => {});
+  await rename(RESTORED, STORE_FOLDER);
+  await rm(FORMER, { recursive: true, force: true });
+}
+
+/** A crash between the two renames leaves no store: then the former one is it. */
+export async function undoUnfinishedRestore(): Promise<void> {
+  await rename(FORMER, STORE_FOLDER).catch(() => {
+    // There is none, or a store is there.
+  });
+  await rm(join('.', `${RESTORED}.db`), { force: true });
+}
+
+async function readHeader(archive: Readable): Promise<{ header: SnapshotHeader; rest: AsyncIterable<Uint8Array> }> {
+  const chunks = archive[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let start = Buffer.alloc(0);
+  while (!start.includes(NEWLINE) && start.length < HEADER_LIMIT) {
+    const { done, value } = await chunks.next();
+    if (done) break;
+    start = Buffer.concat([start, value]);
+  }
+  const end = start.indexOf(NEWLINE);
+  if (end < 0 || !start.subarray(0, end).includes(FORMAT)) throw new Error('Cannot restore: the backup is not one of a Kubernetes store');
+  const header = JSON.parse(start.subarray(0, end).toString('utf8')) as SnapshotHeader;
+  async function* rest(): AsyncGenerator<Uint8Array, void, void> {
+    yield start.subarray(end + 1);
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+  }
+  return { header, rest: rest() };
+}

@@ -1,0 +1,83 @@
+import type { Clock } from '../../../../lib/clock.ts';
+import type { Log } from '../../../../lib/log.ts';
+import { ControlPlaneError } from '../control-planes.ts';
+import { addEncryptionKeys } from '../process/owner-keys.ts';
+import type { PlaneKind, PlanePlace } from '../process/plane-kind.ts';
+import { ProcessControlPlanes } from '../process/process-control-planes.ts';
+import { replaceObjects } from '../process/replace-objects.ts';
+import type { ProgramSet } from './find-programs.ts';
+import { ensureKubernetesKeys } from './kubernetes-keys.ts';
+import { programPlan, type PlaneLayout } from './model/programs.ts';
+
+export interface KubernetesOptions {
+  /** The folder of all clusters. */
+  root: string;
+  /** The program that looks after those of a control plane. */
+  program: string;
+  /** Of the product: a process of another version is replaced. */
+  productVersion: string;
+  /** Where endpoints listen that have no address of their own. */
+  address: string;
+  sets: readonly ProgramSet[];
+  clock: Clock;
+  log: Log;
+}
+
+/** The kernel ends a program with whoever started it. */
+const WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL', '--'];
+
+/** Control planes of real Kubernetes: etcd, kube-apiserver and the others as processes of this machine, for each cluster its own. */
+export class KubernetesControlPlanes extends ProcessControlPlanes {
+  constructor(options: KubernetesOptions) {
+    super(kubernetesKind(options), options);
+  }
+}
+
+function kubernetesKind({ program, productVersion, sets }: KubernetesOptions): PlaneKind {
+  return {
+    provider: 'kubernetes',
+    program,
+    files: sets.flatMap(({ paths, etcdutl }) => [...Object.values(paths), etcdutl]),
+    loadsAhead: false,
+    allocate: (give) => Promise.resolve({ tunnelPort: give.port(), innerPorts: [give.port(), give.port()] }),
+    ensureKeys(wanted, place, clock) {
+      const { innerAddress, port } = layoutOf(setOf(sets, wanted.version), place);
+      const needs = { addresses: [place.address, innerAddress], server: `https://${innerAddress}:${port}` };
+      return ensureKubernetesKeys(place.folders.pki(place.id), wanted, needs, clock);
+    },
+    go: (wanted, place) => ({ productVersion, programs: programPlan(layoutOf(setOf(sets, wanted.version), place)) }),
+    tunnel: ({ address, record }) => ({ address, port: record.tunnelPort! }),
+    restore: ({ id, version }, { folders, record: { user } }, source) => {
+      const args = [`--etcdutl=${setOf(sets, version).etcdutl}`];
+      return replaceObjects({ program, args, user, folder: folders.data(id), logPath: folders.log(id) }, source, async (keys) => {
+        await addEncryptionKeys(folders.pki(id), keys);
+        await folders.shareKeys(id, user);
+      });
+    },
+  };
+}
+
+function layoutOf({ paths }: ProgramSet, { address, record }: PlanePlace): PlaneLayout {
+  const { port, tunnelPort, innerPorts } = record;
+  return {
+    paths,
+    innerAddress: address,
+    listenAddress: address,
+    advertisedAddress: address,
+    port,
+    tunnelPort: tunnelPort!,
+    innerPorts: innerPorts!,
+    withParent: WITH_PARENT,
+  };
+}
+
+/** @throws ControlPlaneError */
+function setOf(sets: readonly ProgramSet[], version: string): ProgramSet {
+  const set = sets.find((candidate) => candidate.version === version);
+  if (set !== undefined) return set;
+  const there = sets.map((candidate) => candidate.version).join(', ') || 'none';
+  throw new ControlPlaneError(
+    'NoProvider',
+    `there are no programs of Kubernetes ${version} here, but of ${there}; put them back or upgrade it`,
+  );
+}

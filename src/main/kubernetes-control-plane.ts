@@ -1,0 +1,98 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { ApiProbe } from '../areas/clusters/control-plane/kubernetes/api-probe.ts';
+import { snapshot, undoUnfinishedRestore, unpackSnapshot, useUnpacked } from '../areas/clusters/control-plane/kubernetes/etcd-snapshot.ts';
+import { KEYS } from '../areas/clusters/control-plane/kubernetes/model/programs.ts';
+import { ProgramKeeper, type KeeperTrouble } from '../areas/clusters/control-plane/kubernetes/program-keeper.ts';
+import { keepLogsShort, startProgram } from '../areas/clusters/control-plane/kubernetes/start-program.ts';
+import { sleep } from '../lib/abort.ts';
+import { realClock } from '../lib/clock.ts';
+import { errorText } from '../lib/log.ts';
+import { Starter } from './starter-channel.ts';
+import { News, serveControl } from './tenant-control-socket.ts';
+
+/**
+ * Looks after the programs of one tenant's Kubernetes control plane, in the folder that it is started in. Whoever starts it talks to it on
+ * file 3 until the API server is ready; from then on it is alone, and can be found by its control socket. The programs end with it.
+ */
+const CERTIFICATE_LOOK_MS = 50;
+
+const starter = new Starter();
+process.umask(0o077);
+const { values } = parseArgs({
+  options: { restore: { type: 'boolean', default: false }, etcdutl: { type: 'string', default: 'etcdutl' } },
+});
+try {
+  await (values.restore ? restore(values.etcdutl) : serve());
+} catch (error) {
+  console.error(errorText(error));
+  await starter.tell({ type: 'failed', code: (error as { code?: string }).code, message: errorText(error) });
+  process.exit(1);
+}
+
+async function serve(): Promise<void> {
+  const { programs: plan, edition = '' } = await starter.word();
+  if (plan === undefined) throw new Error('Cannot start a control plane: nobody said which programs it has');
+  await undoUnfinishedRestore();
+  const probe = new ApiProbe(plan.server);
+  const news = new News();
+  const keeper = new ProgramKeeper(plan.programs, {
+    start: (spec) => startProgram(spec, plan.withParent),
+    isReady: () => probe.isReady(),
+    tell: (trouble) => tell(news, trouble),
+    clock: realClock,
+  });
+  const stop = () => {
+    keeper.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.once('SIGTERM', stop);
+  let shown = await tunnelCertificate();
+  try {
+    await keeper.start();
+  } catch (error) {
+    await keeper.stop();
+    throw error;
+  }
+  keepLogsShort(
+    plan.programs.map(({ name }) => name),
+    realClock,
+  );
+  const control = await serveControl({
+    hello: { type: 'hello', pid: process.pid, edition },
+    news,
+    backup: snapshot,
+    async replaceCertificates() {
+      const now = await tunnelCertificate();
+      if (now !== shown) await keeper.keysChanged();
+      shown = now;
+      while (!(await probe.showsItsCertificate())) await sleep(realClock, CERTIFICATE_LOOK_MS);
+    },
+  });
+  process.once('SIGTERM', () => control.close());
+  await starter.tell({ type: 'ready' });
+  starter.close();
+}
+
+/** Of the one program that does not look for another by itself. */
+function tunnelCertificate(): Promise<string> {
+  return readFile(`${KEYS}/konnectivity-server.crt`, 'utf8');
+}
+
+function tell(news: News, trouble: KeeperTrouble | undefined): void {
+  if (trouble !== undefined && 'diskFull' in trouble) news.tell({ type: 'disk', full: true });
+  else news.tell({ type: 'programs', message: trouble?.message });
+}
+
+/** From standard input. The old objects go only when the new ones are there and the keys to read them. */
+async function restore(etcdutl: string): Promise<void> {
+  const encryptionKeys = await unpackSnapshot(process.stdin, etcdutl, Date.now());
+  const word = starter.word();
+  await starter.tell({ type: 'restored', encryptionKeys, objects: 0 });
+  await word;
+  await useUnpacked();
+  await starter.tell({ type: 'ready' });
+  process.exit(0);
+}

@@ -1,0 +1,45 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll } from 'vitest';
+import { findPrograms } from '../../src/areas/clusters/control-plane/kubernetes/find-programs.ts';
+import { KubernetesControlPlanes } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
+import { ensureKubernetesKeys } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-keys.ts';
+import type { ClusterRecord } from '../../src/areas/clusters/control-plane/process/cluster-folder.ts';
+import { silentLog } from '../../src/lib/log.ts';
+import { controlPlaneConformance } from '../conformance/control-plane/control-plane.suite.ts';
+import { controlPlanePrograms, KUBERNETES_VERSION } from './binaries.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const programs = await controlPlanePrograms();
+afterAll(() => rmSync(programs, { recursive: true, force: true }));
+const { sets } = await findPrograms(programs, process.env['PATH']!);
+
+const recordOf = (root: string, id: string) => JSON.parse(readFileSync(join(root, 'records', `${id}.json`), 'utf8')) as ClusterRecord;
+/** The process that looks after the programs comes first. */
+function processesOf(root: string, id: string): number[] {
+  const { pid } = recordOf(root, id).process!;
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+  return [pid, ...children];
+}
+const nameOf = (pid: number) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+
+controlPlaneConformance('kubernetes', {
+  open: (root, clock) =>
+    new KubernetesControlPlanes({
+      root,
+      program: resolve('dist/kubernetes-control-plane.js'),
+      productVersion: '0.0.0-test',
+      address: '127.0.0.1',
+      sets,
+      clock,
+      log: silentLog,
+    }),
+  processesOf,
+  steadyProcessesOf: (root, id) => processesOf(root, id).filter((pid) => nameOf(pid) !== 'proxy-server'),
+  async expireKeys(root, wanted) {
+    const { port } = recordOf(root, wanted.id);
+    const needs = { addresses: ['127.0.0.1'], server: `https://127.0.0.1:${port}` };
+    await ensureKubernetesKeys(join(root, wanted.id, 'pki'), wanted, needs, { now: () => Date.now() - 800 * DAY_MS });
+  },
+  version: KUBERNETES_VERSION,
+});

@@ -29,7 +29,9 @@ async function packagesOf(product: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const add = async (folder: string): Promise<void> => {
     const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Package;
-    for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
+    // What is optional for the product is for other places than workers; what is for a package is its part for this kind of machine.
+    const optional = folder === product ? {} : optionalDependencies;
+    for (const name of Object.keys({ ...dependencies, ...optional })) {
       const place = packageFolder(name, folder);
       if (place === undefined || found.has(name)) continue;
       found.set(name, place);

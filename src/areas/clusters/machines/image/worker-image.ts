@@ -4,6 +4,7 @@ import { runCommand } from '../../../../lib/run-command.ts';
 import { cpio, directory, file, type CpioEntry } from './cpio.ts';
 import { AGENT, FIRST_INIT, INITTAB, START } from './guest-scripts.ts';
 import { BOOT_MODULES, loadOrder, POD_MODULES } from './kernel-modules.ts';
+import { writePlainKernel } from './plain-kernel.ts';
 import { copyProduct, productFiles } from './product-files.ts';
 import { editionOf, findKernel, findProgram, sharedLibraries, type GuestKernel } from './system-files.ts';
 
@@ -126,7 +127,9 @@ async function build({ draft, product, node, busybox, tools, kernel }: Build): P
   }
   if (kernel !== undefined) await copyModules(kernel, POD_MODULES, join(tree, 'lib/modules', kernel.release));
   await writeFile(join(draft, 'initramfs'), cpio(await initramfs(busybox, kernel)));
-  if (kernel !== undefined) await copyFile(kernel.path, join(draft, 'kernel'));
+  if (kernel !== undefined && !(await writePlainKernel(kernel.path, join(draft, 'kernel')))) {
+    await copyFile(kernel.path, join(draft, 'kernel'));
+  }
   await makeDisk(tree, join(draft, 'disk'));
 }
 

@@ -33,7 +33,7 @@ export function qemuArguments(accelerator: Accelerator, files: GuestFiles, wante
   return [
     ['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
-    ['-machine', 'q35,usb=off,smbus=off', '-accel', threads, '-cpu', PROCESSOR[accelerator]],
+    ['-machine', 'q35,usb=off,smbus=off,sata=off,vmport=off', '-accel', threads, '-cpu', PROCESSOR[accelerator]],
     ['-smp', String(cpus), '-m', `${memory}M`],
     ['-rtc', 'base=utc'],
     ['-chardev', `socket,id=console,path=${FILES.console},server=on,wait=off`, '-serial', 'chardev:console'],

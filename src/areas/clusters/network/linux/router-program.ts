@@ -140,7 +140,9 @@ function peerCommands(vpc: Vpc, peer: Vpc): string[] {
 /** Routes through a gateway, by destination. */
 function routeCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Map<string, string> {
   const { platform: machine } = uplinkOf(platform, vpc.index);
-  const routes = new Map([['default', `route replace default via ${machine} dev ${UPLINK}`]]);
+  // What a gateway answers comes from where it was asked.
+  const source = vpc.vpn === undefined ? '' : ` src ${vpc.vpn.external}`;
+  const routes = new Map([['default', `route replace default via ${machine} dev ${UPLINK}${source}`]]);
   for (const { cidr, via } of vpc.routes) routes.set(routeName(cidr), `route replace ${cidr} via ${via}`);
   for (const peer of peers) {
     const through = `via ${peerAddressOf(peer.index)} dev ${peerLinkOf(vpc, peer)}`;

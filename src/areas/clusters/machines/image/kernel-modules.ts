@@ -21,6 +21,7 @@ export const POD_MODULES = [
   'nft_numgen',
   'nft_hash',
   'nft_log',
+  'nft_objref',
   'nf_log_syslog',
   'nft_meta_bridge',
 ] as const;

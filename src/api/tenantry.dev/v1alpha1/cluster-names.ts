@@ -35,11 +35,11 @@ export const ClusterCondition = {
   Restored: 'Restored',
   ControlPlaneReady: 'ControlPlaneReady',
   AccessGranted: 'AccessGranted',
+  /** Services of the type LoadBalancer have their addresses. */
+  ServicesPublished: 'ServicesPublished',
   AddOnsInstalled: 'AddOnsInstalled',
   /** The machines of its workers are what its pools ask for; whether they are ready is another question, which comes last. */
   WorkersKept: 'WorkersKept',
-  /** Services of the type LoadBalancer have their addresses. */
-  ServicesPublished: 'ServicesPublished',
   BackedUp: 'BackedUp',
   WorkersReady: 'WorkersReady',
   /** The tenant's Runtimes and Runs that belong into it are in it, and are told of outside. */

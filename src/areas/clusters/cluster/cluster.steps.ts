@@ -62,10 +62,10 @@ export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
     restored(ports),
     controlPlaneReady(ports),
     accessGranted(ports),
+    servicesPublished(ports),
     workers.kept,
     addOnsInstalled(ports),
     placementKept(ports),
-    servicesPublished(ports),
     backedUp(ports),
     workers.ready,
   ];

@@ -36,7 +36,7 @@ function addMakingCommands(cluster: Command): void {
     .addOption(new Option('--control-plane <provider>', 'who serves it (default: the best there is)').choices(CONTROL_PLANE_PROVIDERS))
     .option('--add-on <name>', 'install this too; can be repeated', collect)
     .option('--name <host>', 'a further name or address of its endpoint; can be repeated', collect)
-    .option('--pool <name=replicas>', 'a pool of workers; can be repeated', collect)
+    .option('--pool <name=replicas>', 'a pool of workers, and what they should be: workers=3,cpu=2,memory=1Gi; can be repeated', collect)
     .option('--subnet <name>', "live in this subnet of the tenant's VPC (default: the first, if it has workers)")
     .option('-o, --output <format>', FORMATS)
     .addHelpText('after', '\nExample:\n  $ tenantry cluster create dev --tenant acme --add-on default-deny')

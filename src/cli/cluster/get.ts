@@ -39,6 +39,20 @@ function describe(session: Session, { metadata, status, spec }: TenantCluster): 
     for (const line of formatTable(header, rows, { isColoured: session.isColoured })) session.out(`  ${line}\n`);
   };
   table(
+    'Workers',
+    ['NAME', 'POOL', 'PHASE', 'ADDRESS', 'MACHINE', 'ISOLATION', 'SINCE', 'MESSAGE'],
+    (status?.workers ?? []).map(({ name, pool, phase, address, provider, isolation, since, message }) => [
+      name,
+      pool,
+      { text: phase ?? '', colour: phase === 'Ready' ? ('green' as const) : ('yellow' as const) },
+      address,
+      provider ?? '',
+      isolation ?? '',
+      since === undefined ? '' : ageOf(since, now),
+      message ?? '',
+    ]),
+  );
+  table(
     'Backups',
     ['NAME', 'MADE', 'SIZE'],
     (status?.backups ?? []).map((backup) => [backup.name, `${ageOf(backup.time, now)} ago`, sizeText(backup.bytes)]),

@@ -1,12 +1,24 @@
+import type { TenantCluster } from '../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Session } from '../terminal/session.ts';
 import { changeSpec } from './cluster-call.ts';
 import { isReady, waitForCluster } from './wait-for-cluster.ts';
 
-/** `workers=3`. */
-export function poolOf(text: string): { name: string; replicas: number } {
-  const [, name, replicas] = /^([a-z0-9-]+)=(\d+)$/.exec(text) ?? [];
-  if (name === undefined) throw new Error(`Cannot read node pool "${text}": say it like workers=3`);
-  return { name, replicas: Number(replicas) };
+type NodePool = NonNullable<TenantCluster['spec']['nodePools']>[number];
+
+const WISHES = ['cpu', 'memory', 'disk', 'machine', 'kernelIsolation'] as const;
+
+/** `workers=3`, and what its workers should be: `workers=3,cpu=2,memory=1Gi,machine=tcg`. */
+export function poolOf(text: string): NodePool {
+  const [head, ...rest] = text.split(',');
+  const [, name, replicas] = /^([a-z0-9-]+)=(\d+)$/.exec(head) ?? [];
+  const wishes = rest.map((part) => part.split('=', 2));
+  const isKnown = wishes.every(([wish, value]) => (WISHES as readonly string[]).includes(wish) && value);
+  if (name === undefined || !isKnown) {
+    throw new Error(
+      `Cannot read node pool "${text}": say it like workers=3, or workers=3,${WISHES.map((wish) => `${wish}=...`).join(',')}`,
+    );
+  }
+  return { name, replicas: Number(replicas), ...Object.fromEntries(wishes) };
 }
 
 /** Changes how many workers the pools of a cluster have. */

@@ -47,7 +47,7 @@ describe('vpcRefusal', () => {
     [
       'to change its range',
       aVpcObject('acme', subnets('10.0.1.0/25', '10.0.2.0/24')),
-      'Cannot change subnet "one" of VPC acme: dev, stage lives in it',
+      'Cannot change subnet "one" of VPC acme: clusters dev, stage live in it',
     ],
   ])('refuses %s', (_name, vpc, message) => expect(asked(vpc, { before, residents })).toContain(message));
 

@@ -46,7 +46,8 @@ function residentProblem({ name, subnets }: Vpc, before: Vpc | undefined, reside
     const inside = residents.filter(({ status }) => status?.network?.subnet === subnet.name).map(({ metadata }) => metadata.name!);
     if (inside.length === 0 || deepEqual(now, subnet)) continue;
     const what = now === undefined ? 'take away' : 'change';
-    return `Cannot ${what} subnet "${subnet.name}" of VPC ${name}: ${inside.sort().join(', ')} lives in it; add another subnet, or delete what lives there first`;
+    const who = inside.length === 1 ? `cluster ${inside[0]} lives` : `clusters ${inside.sort().join(', ')} live`;
+    return `Cannot ${what} subnet "${subnet.name}" of VPC ${name}: ${who} in it; add another subnet, or delete what lives there first`;
   }
   return undefined;
 }

@@ -25,10 +25,11 @@ export function machineRules(plan: NetworkPlan, wall: Wall): string {
   const table = `ip ${name}`;
   const removal = `add table ${table}\ndelete table ${table}\n`;
   if (vpcs.length === 0) return removal;
-  const endpoints = vpcs.flatMap((vpc) => {
-    const source = from.expression === 'iifname' ? `"${from.of(vpc.name)}"` : uplinkOf(platform, vpc.index).router;
-    return vpc.endpoints.map(({ address, protocol, port }) => `${source} . ${address} . ${protocol} . ${port}`);
-  });
+  const sourceOf = (vpc: Vpc) => (from.expression === 'iifname' ? `"${from.of(vpc.name)}"` : uplinkOf(platform, vpc.index).router);
+  const endpoints = vpcs.flatMap((vpc) =>
+    vpc.endpoints.map(({ address, protocol, port }) => `${sourceOf(vpc)} . ${address} . ${protocol} . ${port}`),
+  );
+  const own = vpcs.map((vpc) => `${sourceOf(vpc)} . ${uplinkOf(platform, vpc.index).platform}`);
   const elements = endpoints.length === 0 ? '' : ` elements = { ${endpoints.join(', ')} }`;
   const outsiders = vpcs.flatMap(externalListeners);
   const external = outsiders.flatMap(({ sources, address, protocol, port }) =>
@@ -37,6 +38,8 @@ export function machineRules(plan: NetworkPlan, wall: Wall): string {
   const toEndpoint = `${from.expression} . ip daddr . meta l4proto . th dport @endpoints accept`;
   return `${removal}table ${table} {
   set endpoints { type ${from.type} . ipv4_addr . inet_proto . inet_service;${elements}
+  }
+  set own { type ${from.type} . ipv4_addr; elements = { ${own.join(', ')} }
   }
   set blocked { type ipv4_addr; flags interval; auto-merge; elements = { ${platform.blocked.join(', ')} }
   }
@@ -52,6 +55,8 @@ export function machineRules(plan: NetworkPlan, wall: Wall): string {
   chain forward {
     type filter hook forward priority filter; policy accept;
     iifname ${links} ${toEndpoint}
+    # A control plane with a network of its own has its endpoint forwarded to it.
+    iifname ${links} ct status dnat ${from.expression} . ct original ip daddr @own accept
     iifname ${links} ct direction original ip daddr @blocked drop
     iifname ${links} oifname ${links} drop
     oifname ${links} ct direction original ip saddr . ip daddr . meta l4proto . th dport @external accept

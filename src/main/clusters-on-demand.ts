@@ -147,10 +147,10 @@ export class ClustersOnDemand {
     return findPrograms(this.#options.kubernetesPrograms, ENVIRONMENT.PATH);
   }
 
-  async #kubernetesPlanes(common: Omit<KubernetesOptions, 'program' | 'sets'>, sets: ProgramSet[]): Promise<ControlPlanes[]> {
+  async #kubernetesPlanes(common: Omit<KubernetesOptions, 'program' | 'sets' | 'network'>, sets: ProgramSet[]): Promise<ControlPlanes[]> {
     if (sets.length === 0) return [];
-    const { KubernetesControlPlanes } = await import('../areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts');
-    return [new KubernetesControlPlanes({ ...common, sets, program: programOf('kubernetes-control-plane.js') })];
+    const { openKubernetesPlanes } = await import('../areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts');
+    return [await openKubernetesPlanes({ ...common, sets, program: programOf('kubernetes-control-plane.js') })];
   }
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
 import { findPrograms } from '../../src/areas/clusters/control-plane/kubernetes/find-programs.ts';
-import { KubernetesControlPlanes } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
+import { openKubernetesPlanes } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
 import { ensureKubernetesKeys } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-keys.ts';
 import type { ClusterRecord } from '../../src/areas/clusters/control-plane/process/cluster-folder.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -23,9 +23,12 @@ function processesOf(root: string, id: string): number[] {
 }
 const nameOf = (pid: number) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
 
+/** As root, as an operator runs it. */
+if (process.getuid?.() !== 0) throw new Error('Cannot test control planes with networks of their own: this is not root; run it as root');
+
 controlPlaneConformance('kubernetes', {
   open: (root, clock) =>
-    new KubernetesControlPlanes({
+    openKubernetesPlanes({
       root,
       program: resolve('dist/kubernetes-control-plane.js'),
       productVersion: '0.0.0-test',

@@ -18,7 +18,7 @@ import { connectTarget, type ApiTarget } from '../../support/api-target.ts';
 /** What a provider must give for the suite. */
 export interface ControlPlaneWorld {
   /** A provider on the folder, as the first start or any later one makes it. */
-  open(root: string, clock: FakeClock): ControlPlanes;
+  open(root: string, clock: FakeClock): ControlPlanes | Promise<ControlPlanes>;
   /** The processes of a control plane. */
   processesOf(root: string, id: string): number[];
   /** Those of them that new certificates do not end. */
@@ -40,10 +40,10 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
     const targets: ApiTarget[] = [];
     const made: string[] = [];
 
-    beforeAll(() => {
+    beforeAll(async () => {
       root = mkdtempSync(join(tmpdir(), 'tenantry-planes-'));
       clock = new FakeClock(new Date().toISOString());
-      planes = world.open(root, clock);
+      planes = await world.open(root, clock);
     });
     afterEach(async () => {
       await Promise.all(targets.splice(0).map((target) => target.close()));
@@ -128,7 +128,7 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       const processes = world.processesOf(root, wanted.id);
       await planes.close();
       expect((await as(before, before.platform).request('GET', '/readyz')).status).toBe(200);
-      planes = world.open(root, clock);
+      planes = await world.open(root, clock);
       const after = await planes.run(wanted);
       expect(after.endpoint).toBe(before.endpoint);
       expect(world.processesOf(root, wanted.id)).toEqual(processes);
@@ -228,7 +228,7 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       // A folder and a time of its own, which ends today: what is renewed is good for those who live now.
       const folder = mkdtempSync(join(tmpdir(), 'tenantry-planes-'));
       const time = new FakeClock(new Date(Date.now() - 300 * DAY_MS).toISOString());
-      const renewing = world.open(folder, time);
+      const renewing = await world.open(folder, time);
       const wanted = aCluster();
       try {
         const before = await renewing.run(wanted);

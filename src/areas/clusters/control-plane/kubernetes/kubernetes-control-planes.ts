@@ -2,12 +2,14 @@ import type { Clock } from '../../../../lib/clock.ts';
 import type { Log } from '../../../../lib/log.ts';
 import { ControlPlaneError } from '../control-planes.ts';
 import { addEncryptionKeys } from '../process/owner-keys.ts';
+import { ClusterFolders, type ClusterRecord } from '../process/cluster-folder.ts';
 import type { PlaneKind, PlanePlace } from '../process/plane-kind.ts';
 import { ProcessControlPlanes } from '../process/process-control-planes.ts';
 import { replaceObjects } from '../process/replace-objects.ts';
 import type { ProgramSet } from './find-programs.ts';
 import { ensureKubernetesKeys } from './kubernetes-keys.ts';
 import { programPlan, type PlaneLayout } from './model/programs.ts';
+import { PlaneNetwork } from './plane-network.ts';
 
 export interface KubernetesOptions {
   /** The folder of all clusters. */
@@ -19,6 +21,8 @@ export interface KubernetesOptions {
   /** Where endpoints listen that have no address of their own. */
   address: string;
   sets: readonly ProgramSet[];
+  /** Who gives each control plane a network of its own, or why nobody does. */
+  network: PlaneNetwork | string;
   clock: Clock;
   log: Log;
 }
@@ -33,13 +37,26 @@ export class KubernetesControlPlanes extends ProcessControlPlanes {
   }
 }
 
-function kubernetesKind({ program, productVersion, sets }: KubernetesOptions): PlaneKind {
+/** With networks of their own where this machine can make them. */
+export async function openKubernetesPlanes(options: Omit<KubernetesOptions, 'network'>): Promise<KubernetesControlPlanes> {
+  return new KubernetesControlPlanes({ ...options, network: await PlaneNetwork.open(new ClusterFolders(options.root)) });
+}
+
+function kubernetesKind({ program, productVersion, sets, network: able }: KubernetesOptions): PlaneKind {
+  const network = typeof able === 'string' ? undefined : able;
   return {
     provider: 'kubernetes',
     program,
     files: sets.flatMap(({ paths, etcdutl }) => [...Object.values(paths), etcdutl]),
     loadsAhead: false,
-    allocate: (give) => Promise.resolve({ tunnelPort: give.port(), innerPorts: [give.port(), give.port()] }),
+    allocate(give, { link, sharedUser }) {
+      const ports = { tunnelPort: give.port(), innerPorts: [give.port(), give.port()] };
+      if (network !== undefined) return { ...ports, link: link ?? give.link() };
+      return { ...ports, sharedUser: sharedUser ?? `its programs share the network of this machine: ${able as string}` };
+    },
+    addressOf: (record) => network?.addressOf(record),
+    surroundings: (_wanted, { id, record }) => (hasNetwork(record) ? [network!.resource(id, record)] : []),
+    startedBy: ({ record }) => (hasNetwork(record) ? network!.startedBy(record) : []),
     ensureKeys(wanted, place, clock) {
       const { innerAddress, port } = layoutOf(setOf(sets, wanted.version), place);
       const needs = { addresses: [place.address, innerAddress], server: `https://${innerAddress}:${port}` };
@@ -57,12 +74,17 @@ function kubernetesKind({ program, productVersion, sets }: KubernetesOptions): P
   };
 }
 
+function hasNetwork({ link }: ClusterRecord): boolean {
+  return link !== undefined;
+}
+
 function layoutOf({ paths }: ProgramSet, { address, record }: PlanePlace): PlaneLayout {
   const { port, tunnelPort, innerPorts } = record;
+  const isAlone = hasNetwork(record);
   return {
     paths,
-    innerAddress: address,
-    listenAddress: address,
+    innerAddress: isAlone ? '127.0.0.1' : address,
+    listenAddress: isAlone ? '0.0.0.0' : address,
     advertisedAddress: address,
     port,
     tunnelPort: tunnelPort!,

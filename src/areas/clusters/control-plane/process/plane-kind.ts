@@ -37,7 +37,7 @@ export interface PlaneKind {
   /** Whether it is worth to load the program ahead for the next cluster. */
   readonly loadsAhead: boolean;
   /** What a new cluster needs besides a port and a user. */
-  allocate?(give: Allocation, record: ClusterRecord): Promise<Partial<ClusterRecord>>;
+  allocate?(give: Allocation, record: ClusterRecord): Partial<ClusterRecord>;
   /** The address of an endpoint that was given none. */
   addressOf?(record: ClusterRecord): string | undefined;
   /** Why this cluster cannot be what is wanted. @throws ControlPlaneError */

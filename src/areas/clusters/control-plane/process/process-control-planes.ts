@@ -92,6 +92,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       if (this.#isAsWanted(held, before, wanted)) return this.#running(wanted, held);
       if (held.server.isLive && held.edition !== editionOf(this.#kind.go(wanted, place))) await this.#endProgram(wanted.id, held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
+      if (held.record.forwarded !== wanted.address) await this.#write(wanted.id, held, { forwarded: wanted.address });
       await this.#ensure(wanted, held);
       this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
       return this.#running(wanted, held);
@@ -343,7 +344,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       const user = this.#spare.isThere ? this.#spare.user : sharedUser === undefined ? allocation.user() : undefined;
       const { namespace, name } = wanted;
       const first: ClusterRecord = { provider: this.provider, namespace, name, port: allocation.port(), user, sharedUser };
-      const record = { ...first, ...(await this.#kind.allocate?.(allocation, first)) };
+      const record = { ...first, ...this.#kind.allocate?.(allocation, first) };
       await this.#folders.write(wanted.id, record);
       const held = this.#remember(wanted.id, record);
       held.spare = await this.#spare.give(wanted.id);
@@ -389,7 +390,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       const { port, tunnelPort = port, innerPorts = [] } = held.record;
       for (const taken of [port, tunnelPort, ...innerPorts]) refused.add(taken);
       const allocation = new Allocation(this.#folders.root, (await this.#folders.records()).values(), refused);
-      const change = { port: allocation.port(), ...(await this.#kind.allocate?.(allocation, held.record)) };
+      const change = { port: allocation.port(), ...this.#kind.allocate?.(allocation, held.record) };
       await this.#write(id, held, change);
     });
   }

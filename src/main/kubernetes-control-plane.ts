@@ -7,7 +7,7 @@ import { ProgramKeeper, type KeeperTrouble } from '../areas/clusters/control-pla
 import { keepLogsShort, startProgram } from '../areas/clusters/control-plane/kubernetes/start-program.ts';
 import { sleep } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
-import { errorText } from '../lib/log.ts';
+import { createLog, errorText } from '../lib/log.ts';
 import { Starter } from './starter-channel.ts';
 import { News, serveControl } from './tenant-control-socket.ts';
 
@@ -74,6 +74,9 @@ async function serve(): Promise<void> {
   process.once('SIGTERM', () => control.close());
   await starter.tell({ type: 'ready' });
   starter.close();
+  const { startRunsBeside } = await import('./runs-beside.ts');
+  const runs = startRunsBeside(plan.server, KEYS, createLog({ level: 'warn', format: 'json' }));
+  process.once('SIGTERM', () => void runs.stop().catch(() => {}));
 }
 
 /** Of the one program that does not look for another by itself. */

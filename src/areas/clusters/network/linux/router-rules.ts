@@ -39,11 +39,12 @@ function inetTable(vpc: Vpc, peers: readonly Vpc[], platform: Platform): string 
     set('balanced', 'type ipv4_addr . mark; flags interval;', balancedElements(vpc)),
     set('refused', 'type ipv4_addr . inet_proto . inet_service;', refusedElements(vpc)),
     chain('forward', 'type filter hook forward priority filter; policy drop;', [
-      'ct state invalid drop',
       ...forwardRules(),
+      // Before anything about connections: a worker answers its neighbours without the router, which then sees one half of what they say.
+      'iifname @segments oifname @segments ip saddr @own ip daddr @own accept',
+      'ct state invalid drop',
       ...(vpc.vpn ? vpnForwardRules() : []),
       ...peers.flatMap((peer) => peerRules(vpc, peer)),
-      'iifname @segments oifname @segments ip saddr @own ip daddr @own accept',
       `iifname @segments oifname "${UPLINK}" ip saddr @own ip daddr . meta l4proto . th dport @endpoints accept`,
       `iifname @segments oifname "${UPLINK}" ip daddr @blocked drop`,
       ...(vpc.egress ? [`iifname @segments oifname "${UPLINK}" ip saddr @own accept`] : []),

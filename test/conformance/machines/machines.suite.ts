@@ -81,7 +81,14 @@ export function machinesSuite({ provider, backend, panic, mayBeUnable }: Machine
       expect(await world.ask('a', `/file?path=${world.root}`)).toEqual({ exists: false });
       expect(await world.ask('a', `/file?path=${process.cwd()}`)).toEqual({ exists: false });
       expect(first.imageIsWritable).toBe(false);
-      expect(Math.abs(first.time - Date.now())).toBeLessThan(60_000);
+    });
+
+    it('know what time it is, and go on knowing it', async () => {
+      // Twice, with work in between: a clock that runs at another speed is right for a moment only.
+      for (const _time of [1, 2, 3]) {
+        const { time } = await inA();
+        expect(Math.abs(time - Date.now())).toBeLessThan(10_000);
+      }
     });
 
     it('get their own settings, which nobody else can read', async () => {

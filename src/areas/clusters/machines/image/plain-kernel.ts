@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { open, readFile, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { findProgram } from './system-files.ts';
 
 /** How distributions pack the kernel inside of its file, and who unpacks it. */
@@ -22,8 +22,7 @@ export async function writePlainKernel(packed: string, to: string): Promise<bool
     if (unpacker === undefined) continue;
     const plain = await unpack(unpacker, args, bytes.subarray(start));
     if (!plain.subarray(0, ELF.length).equals(ELF)) continue;
-    const file = await open(to, 'w', 0o644);
-    await file.writeFile(plain).finally(() => file.close());
+    await writeFile(to, plain, { mode: 0o644 });
     return true;
   }
   await rm(to, { force: true });

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { parseIp } from '../../../kube/ip.ts';
-import { contains, ipv4Range, toText } from '../../../kube/ipv4-range.ts';
+import { contains, ipv4Range, overlap, toText } from '../../../kube/ipv4-range.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { replaceFile } from '../../../lib/pki/private-file.ts';
 import { platformOf, type Platform } from './model/vpc.ts';
@@ -45,6 +45,8 @@ export type OpenedNetworks = { networks: Networks; platform: Platform; wire?: Wi
 /** Each instance takes one part of the shared range: /18s, with room for 8000 VPCs. */
 const SHARED = ipv4Range('100.64.0.0/10');
 const TRANSIT_PREFIX = 18;
+/** Control planes with a namespace of their own have these. */
+const NOT_FOR_TRANSIT = ipv4Range('100.66.0.0/16');
 
 /** Who makes the networks of tenants on this machine, or why nobody can. What another provider left from before is taken away. */
 export async function openNetworks({ choice, folder, clock, wire, external }: OpenNetworksOptions): Promise<OpenedNetworks> {
@@ -71,7 +73,8 @@ export function freeTransit(start: number, addresses: readonly string[]): string
   const parts = (SHARED.last - SHARED.first + 1) / size;
   for (let step = 0; step < parts; step++) {
     const transit = `${toText(SHARED.first + ((start + step) % parts) * size)}/${TRANSIT_PREFIX}`;
-    if (!addresses.some((address) => contains(ipv4Range(transit), address))) return transit;
+    const range = ipv4Range(transit);
+    if (!overlap(range, NOT_FOR_TRANSIT) && !addresses.some((address) => contains(range, address))) return transit;
   }
   throw new Error('Cannot find addresses for the links of tenants: this machine uses all of 100.64.0.0/10; free a part of it');
 }

@@ -35,7 +35,8 @@ export function machineRules(plan: NetworkPlan, wall: Wall): string {
   const external = outsiders.flatMap(({ sources, address, protocol, port }) =>
     sources.map((source) => `${source} . ${address} . ${protocol} . ${port}`),
   );
-  const toEndpoint = `${from.expression} . ip daddr . meta l4proto . th dport @endpoints accept`;
+  // The address that the tenant asked for: what answers may be in a namespace of its own, with another address and the same port.
+  const toEndpoint = `ct direction original ${from.expression} . ct original ip daddr . meta l4proto . th dport @endpoints accept`;
   return `${removal}table ${table} {
   set endpoints { type ${from.type} . ipv4_addr . inet_proto . inet_service;${elements}
   }
@@ -50,7 +51,7 @@ export function machineRules(plan: NetworkPlan, wall: Wall): string {
     iifname ${links} ${toEndpoint}
     iifname ${links} ct direction reply ct state { established, related } accept
     iifname ${links} drop
-    iifname != "lo" ip daddr ${platform.transit} drop
+    iifname != "lo" ct direction original ip daddr ${platform.transit} drop
   }
   chain forward {
     type filter hook forward priority filter; policy accept;

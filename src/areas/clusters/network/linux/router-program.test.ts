@@ -111,7 +111,7 @@ describe('machineRules', () => {
   it('let no tenant through to what is not of the world, and nobody from elsewhere to endpoints', () => {
     const rules = machineRules({ platform, vpcs: [vpc] }, names.wall);
     expect(rules).toContain('iifname "vabc123*" ct direction original ip daddr @blocked drop');
-    expect(rules).toContain(`iifname != "lo" ip daddr ${platform.transit} drop`);
+    expect(rules).toContain(`iifname != "lo" ct direction original ip daddr ${platform.transit} drop`);
   });
 
   it('are gone with the last VPC', () => {

@@ -114,8 +114,9 @@ export class RunWorker {
     try {
       this.update(this.#run);
       if (state === 'new') {
+        const claiming = this.#claim();
         this.#prepareEarly();
-        await this.#claim();
+        await claiming;
       }
       await this.#attempts(state);
     } catch (error) {
@@ -190,7 +191,7 @@ export class RunWorker {
     return this.#attempt('new');
   }
 
-  /** Beside the claim, if nobody has to be asked for what is needed: a folder alone does nothing yet. */
+  /** While the claim is on its way, if nobody has to be asked for what is needed: a folder alone does nothing yet. */
   #prepareEarly(): void {
     const { source, env = [] } = this.#run.spec;
     if (this.#signal.aborted || source?.repoURL !== undefined || env.some(({ valueFrom }) => valueFrom !== undefined)) return;

@@ -1,15 +1,16 @@
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../../../lib/clock.ts';
-import type { Child } from './children/child.ts';
-import { startChild } from './children/start-child.ts';
+import type { Orphans } from './children/child.ts';
+import { takeOrphans } from './children/start-child.ts';
 import type { Language } from './language.ts';
 import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
 import { notStarted } from './not-started.ts';
 import { findSandboxTools, tryOut, type SandboxTools } from './sandbox/probe-sandbox.ts';
 import { findRunCgroups, type RunCgroup, type RunCgroups, type RunLimits } from './sandbox/run-cgroups.ts';
 import { RunFolders, type Owner } from './sandbox/run-folder.ts';
-import { gateMessage, sandboxCommand, type SandboxPlan, type SystemEntry } from './sandbox/sandbox-command.ts';
+import { gateMessage, type Inside, type SystemEntry } from './sandbox/sandbox-command.ts';
+import { endSandbox, signalSandbox, startSandbox, type Sandbox } from './sandbox/start-sandbox.ts';
 import { systemCallFilter } from './sandbox/system-call-filter.ts';
 import { systemView } from './sandbox/system-view.ts';
 import { WARM_STARTS } from './warm-start.ts';
@@ -38,9 +39,6 @@ export type OpenedLauncher =
   /** There would be sandboxes, but not with the limits that were asked for. */
   | { limitsUnavailable: string };
 
-/** Of the first file that a sandbox is given: the filter, where there is one, then those by which it joins its cgroups. */
-const FIRST_DESCRIPTOR = 4;
-
 /**
  * Executions in a sandbox each: a user, files, processes, queues and a network of their own, inside the container that the server is in.
  * @returns why that cannot be had here, where it cannot; nothing less is given instead
@@ -60,11 +58,17 @@ export async function openProcessLauncher(options: ProcessLauncherOptions): Prom
   const isLimited = options.limits.memoryBytes !== undefined || options.limits.cpuMillis !== undefined;
   if ('missing' in found && isLimited) return { limitsUnavailable: found.missing };
   const cgroups = 'cgroups' in found ? found.cgroups : undefined;
-  const launcher = new ProcessLauncher(options, { tools, folders, cgroups, system });
-  const problem = await launcher.probe();
-  if (problem !== undefined) return { unavailable: `bubblewrap does not work here: ${problem}` };
-  launcher.begin();
-  return { launcher, limits: 'missing' in found ? found.missing : 'memory, CPU and processes of each Run are limited' };
+  const limits = 'missing' in found ? found.missing : 'memory, CPU and processes of each Run are limited';
+  let problem: string | undefined;
+  // Runs that are no users of their own could do something to a first process that we have to rely on.
+  for (const orphans of tools.users === undefined ? [undefined] : [takeOrphans(), undefined]) {
+    const launcher = new ProcessLauncher(options, { tools, folders, cgroups, system, orphans });
+    problem = await launcher.probe();
+    if (problem !== undefined) continue;
+    launcher.begin();
+    return { launcher, limits };
+  }
+  return { unavailable: `bubblewrap does not work here: ${problem}` };
 }
 
 interface Means {
@@ -72,11 +76,12 @@ interface Means {
   folders: RunFolders;
   cgroups?: RunCgroups;
   system: SystemEntry[];
+  orphans?: Orphans;
 }
 
 /** A sandbox that waits for a Run, or has one. */
 interface Worker {
-  child: Child;
+  sandbox: Sandbox;
   slotFolder: string;
   cgroup?: RunCgroup;
   user?: Owner;
@@ -100,26 +105,16 @@ class ProcessLauncher implements Launcher {
     writeFileSync(this.#filter, filter, { mode: 0o600 });
   }
 
-  /** Whether a sandbox can be made, everything in it included. */
+  /** Whether a sandbox can be made, everything in it included. @returns why not */
   async probe(): Promise<string | undefined> {
-    const number = this.#next++;
-    const { folders, cgroups } = this.#means;
-    const slotFolder = folders.make();
-    const cgroup = cgroups?.take();
-    const files = this.#openFiles(cgroup);
+    let worker: Worker | undefined;
     try {
-      const argv = sandboxCommand(
-        this.#plan(number, slotFolder, cgroup, false),
-        ['/bin/sh', '-c', ': > /tmp/x && test -d /proc/self'],
-        false,
-      );
-      return await tryOut(argv, this.#options.baseEnv, files);
+      worker = this.#start({ kind: 'gated', argv: ['/bin/sh', '-c', ': > /tmp/x && test -d /proc/self'] }, false);
+      return await tryOut(worker.sandbox, this.#options.clock);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     } finally {
-      for (const descriptor of files) closeSync(descriptor);
-      folders.removeUnused(slotFolder);
-      if (cgroup !== undefined) cgroups?.giveBack(cgroup);
+      if (worker !== undefined) this.#drop(worker);
     }
   }
 
@@ -142,7 +137,7 @@ class ProcessLauncher implements Launcher {
       return this.#run(worker, name, message!, true);
     }
     try {
-      const worker = this.#start(language.commandLine(launch.program), launch.network, true);
+      const worker = this.#start({ kind: 'gated', argv: language.commandLine(launch.program) }, launch.network);
       return this.#run(worker, name, gateMessage(launch.workingDir, { ...baseEnv, ...launch.env }), false);
     } catch (error) {
       return notStarted(error);
@@ -153,7 +148,7 @@ class ProcessLauncher implements Launcher {
     this.#closed = true;
     await Promise.all(
       this.#waiting.splice(0).map(async (worker) => {
-        await endOf(worker.child);
+        await endSandbox(worker.sandbox);
         this.#drop(worker);
       }),
     );
@@ -165,59 +160,62 @@ class ProcessLauncher implements Launcher {
   #refill(): void {
     const { language, warmWorkers, network } = this.#options;
     if (this.#closed || this.#waiting.length >= warmWorkers) return;
-    const worker = this.#tryStart(WARM_STARTS[language.name].argv, network);
+    const { argv, script } = WARM_STARTS[language.name];
+    const worker = this.#tryStart({ kind: 'warm', argv, script }, network);
     if (worker === undefined) return;
     const gone = () => {
       const at = this.#waiting.indexOf(worker);
       if (at < 0) return;
       this.#waiting.splice(at, 1);
-      this.#drop(worker);
+      void worker.sandbox.emptied.then(() => this.#drop(worker));
     };
-    worker.child.once('error', gone);
-    worker.child.once('exit', gone);
+    worker.sandbox.child.once('error', gone).once('exit', gone);
     this.#waiting.push(worker);
     setImmediate(() => this.#refill());
   }
 
   /** A Run that finds none waiting starts its own, and fails with the reason if that fails too. */
-  #tryStart(program: string[], network: boolean): Worker | undefined {
+  #tryStart(inside: Inside, network: boolean): Worker | undefined {
     try {
-      return this.#start(program, network, false);
+      return this.#start(inside, network);
     } catch {
       return undefined;
     }
   }
 
-  #start(program: string[], network: boolean, gated: boolean): Worker {
-    const number = this.#next++;
-    const slotFolder = this.#means.folders.make();
-    const cgroup = this.#means.cgroups?.take();
-    const plan = this.#plan(number, slotFolder, cgroup, network);
-    const argv = sandboxCommand(plan, program, gated);
-    const child = startChild(argv, { cwd: '/', env: this.#options.baseEnv, listens: true, files: this.#openFiles(cgroup) });
-    const user = plan.user.kind === 'own' ? { uid: plan.user.uid, gid: plan.user.uid } : undefined;
-    return { child, slotFolder, cgroup, user, network };
+  #start(inside: Inside, network: boolean): Worker {
+    const { tools, system, folders, cgroups, orphans } = this.#means;
+    const { users, bwrap } = tools;
+    const { workspace, temporaryBytes, limits, baseEnv } = this.#options;
+    const uid = users && users.first + (this.#next++ % users.count);
+    const slotFolder = folders.make();
+    const cgroup = cgroups?.take();
+    const user = users && uid !== undefined ? { kind: 'own' as const, setpriv: users.setpriv, uid } : { kind: 'namespace' as const };
+    const shape = { bwrap, user, network, system, slotFolder, workspace, temporaryBytes, processes: limits.processes };
+    const sandbox = startSandbox(shape, inside, cgroup?.files ?? [], { filter: this.#filter, orphans, env: baseEnv });
+    return { sandbox, slotFolder, cgroup, user: uid === undefined ? undefined : { uid, gid: uid }, network };
   }
 
   #run(worker: Worker, name: string, message: string, warm: boolean): LaunchedProcess {
-    const { child, slotFolder, user } = worker;
+    const { sandbox, slotFolder, user } = worker;
+    const { child } = sandbox;
     const { folders } = this.#means;
     const ready = folders.take(name, slotFolder, user).then(() => child.tell(message));
     const closed = new Promise<number>((resolve, reject) => {
       child.once('error', reject);
-      // Bubblewrap ends when all that was inside has ended.
       child.once('close', (code) => resolve(code ?? -1));
     });
     const ended = (async () => {
       try {
         await ready;
       } catch (error) {
-        await endOf(child);
+        await endSandbox(sandbox);
         this.#drop(worker);
         throw error;
       }
       try {
         const exitCode = await closed;
+        await sandbox.emptied;
         return { exitCode, ranOutOfMemory: exitCode !== 0 && worker.cgroup?.ranOutOfMemory() === true };
       } finally {
         await folders.giveBack(name, slotFolder);
@@ -226,68 +224,11 @@ class ProcessLauncher implements Launcher {
     })();
     // Whoever launched it looks at it later.
     ended.catch(() => {});
-    return { warm, stdout: child.stdout, stderr: child.stderr, ended, signal: (signal) => kill(child, signal) };
+    return { warm, stdout: child.stdout, stderr: child.stderr, ended, signal: (signal) => signalSandbox(child, signal) };
   }
 
   #drop({ slotFolder, cgroup }: Worker): void {
     this.#means.folders.removeUnused(slotFolder);
     if (cgroup !== undefined) this.#means.cgroups?.giveBack(cgroup);
-  }
-
-  #plan(number: number, slotFolder: string, cgroup: RunCgroup | undefined, network: boolean): SandboxPlan {
-    const { tools, system } = this.#means;
-    const { users, bwrap } = tools;
-    const firstOfCgroup = FIRST_DESCRIPTOR + (this.#filter === undefined ? 0 : 1);
-    return {
-      bwrap,
-      user: users ? { kind: 'own', setpriv: users.setpriv, uid: users.first + (number % users.count) } : { kind: 'namespace' },
-      network,
-      system,
-      slotFolder,
-      workspace: this.#options.workspace,
-      temporaryBytes: this.#options.temporaryBytes,
-      processes: this.#options.limits.processes,
-      filterDescriptor: this.#filter === undefined ? undefined : FIRST_DESCRIPTOR,
-      cgroupDescriptors: (cgroup?.files ?? []).map((_, index) => firstOfCgroup + index),
-    };
-  }
-
-  /** Opened for each: who reads the filter reads on from where the one before stopped. */
-  #openFiles(cgroup: RunCgroup | undefined): number[] {
-    const filter = this.#filter === undefined ? [] : [openSync(this.#filter, 'r')];
-    return [...filter, ...(cgroup?.files ?? []).map((file) => openSync(file, 'w'))];
-  }
-}
-
-async function endOf(child: Child): Promise<void> {
-  if (!(await child.started) || child.exitCode !== null || child.signalCode !== null) return;
-  const exited = new Promise((resolve) => child.once('exit', resolve));
-  kill(child, 'SIGKILL');
-  await exited;
-}
-
-/**
- * To the processes in the sandbox, not to bubblewrap, which would leave without them. The first one takes nothing but SIGKILL, by which
- * all go.
- */
-function kill(child: Child, signal: NodeJS.Signals): void {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  if (child.pid === undefined) return void child.once('spawn', () => kill(child, signal));
-  const first = firstProcessOf(child.pid);
-  try {
-    if (first === undefined) process.kill(child.pid, 'SIGKILL');
-    else process.kill(signal === 'SIGKILL' ? first : -first, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-/** Undefined while the sandbox is being made. */
-function firstProcessOf(bubblewrap: number): number | undefined {
-  try {
-    const [first] = readFileSync(`/proc/${bubblewrap}/task/${bubblewrap}/children`, 'utf8').trim().split(' ').map(Number);
-    return first || undefined;
-  } catch {
-    return undefined;
   }
 }

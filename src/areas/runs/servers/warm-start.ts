@@ -7,6 +7,8 @@ import type { LanguageName, Program } from './language.ts';
 export interface WarmStart {
   /** The command line that starts the interpreter. */
   argv: string[];
+  /** Which of its words is a script for a shell. */
+  script?: number;
   /** What is written to it; undefined when this program must be started cold. */
   message(program: Program, workingDir: string, env: Record<string, string>): string | undefined;
 }
@@ -18,6 +20,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const bash: WarmStart = {
   // All there is, up to a number that no message reaches: by count it is read in blocks, up to a delimiter in single bytes.
   argv: ['bash', '--norc', '--noprofile', '-c', 'read -r -N 2000000000 -u 3 t; exec 3<&-; eval "unset t; $t"', 'bash'],
+  script: 4,
   message(program, workingDir, env) {
     const values = Object.entries(env);
     if ([workingDir, ...values.flat()].some((text) => text.includes('\0'))) return undefined;

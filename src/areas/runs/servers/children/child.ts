@@ -30,3 +30,11 @@ export interface Child extends EventEmitter {
 }
 
 export type StartChild = (argv: string[], options: ChildOptions) => Child;
+
+/** Processes that were started by our children and have lost them: they are ours then. */
+export interface Orphans {
+  /** Kills it. Resolves when it has ended, and with the first one of a process namespace all others in there. */
+  end(pid: number): Promise<void>;
+  /** By which we are told who they are: neither side ever waits at it. */
+  pipe(): { read: number; write: number };
+}

@@ -3,11 +3,15 @@ import { createRequire } from 'node:module';
 import type { ChildOptions } from './child.ts';
 
 const O_CLOEXEC = 0o2000000;
+const O_NONBLOCK = 0o4000;
 const O_RDONLY = 0;
 const WNOHANG = 1;
 const WEXITED = 4;
 const WNOWAIT = 0x0100_0000;
 const P_ALL = 0;
+const PR_SET_CHILD_SUBREAPER = 36;
+/** The status of one that was ended by SIGKILL. */
+const KILLED = 9;
 /** Of siginfo_t, which has 128 bytes: where the number of the process is, on machines with 64 bits. */
 const SIGINFO_BYTES = 128;
 const SIGINFO_PID = 16;
@@ -18,11 +22,14 @@ const OPAQUE_BYTES = 1024;
 const SPAWN_FLAGS = 0x04 | 0x08 | 0x80;
 
 export interface PosixCalls {
-  pipe(): { read: number; write: number };
+  /** @param waits whether who reads from it, or writes to it, waits until that is possible */
+  pipe(waits?: boolean): { read: number; write: number };
   /** Off the event loop. @param descriptors which of ours become which of the new process' */
   spawn(path: string, argv: string[], options: ChildOptions, descriptors: [ours: number, theirs: number][]): Promise<number>;
-  /** The status of a child that has ended; undefined while it runs. */
+  /** The status of a child that has ended, as if killed when it is none of ours; undefined while it runs. */
   reap(pid: number): number | undefined;
+  /** From now on those below us who lose their parent become our children. @returns whether that is so */
+  adopt(): boolean;
   /** One of our children that has ended and was not reaped, whoever started it; undefined when there is none. */
   ended(): number | undefined;
   /** Nothing happens where there is nobody left. */
@@ -49,6 +56,7 @@ function bind(): PosixCalls {
   const waitpid = call('int waitpid(int pid, _Out_ int *status, int options)');
   const waitid = call('int waitid(int type, int id, void *info, int options)');
   const kill = call('int kill(int pid, int signal)');
+  const prctl = call('int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)');
   const info = Buffer.alloc(SIGINFO_BYTES);
   const spawn = call(
     'int posix_spawn(_Out_ int *pid, const char *path, void *actions, void *attributes, const char **argv, const char **env)',
@@ -62,9 +70,9 @@ function bind(): PosixCalls {
   const addFolder = call('int posix_spawn_file_actions_addchdir_np(void *actions, const char *path)');
   const attributes = spawnAttributes(call);
   return {
-    pipe() {
+    pipe(waits = true) {
       const descriptors = [0, 0];
-      if (pipe2(descriptors, O_CLOEXEC) !== 0) throw systemError('pipe', koffi.errno());
+      if (pipe2(descriptors, waits ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK) !== 0) throw systemError('pipe', koffi.errno());
       return { read: descriptors[0], write: descriptors[1] };
     },
     spawn(path, argv, { cwd, env }, descriptors) {
@@ -86,8 +94,11 @@ function bind(): PosixCalls {
     },
     reap(pid) {
       const status = [0];
-      return waitpid(pid, status, WNOHANG) === pid ? status[0] : undefined;
+      const found = waitpid(pid, status, WNOHANG);
+      if (found === 0) return undefined;
+      return found === pid ? status[0] : KILLED;
     },
+    adopt: () => prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0,
     ended() {
       info.writeInt32LE(0, SIGINFO_PID);
       const found = waitid(P_ALL, 0, info, WEXITED | WNOHANG | WNOWAIT) === 0 ? info.readInt32LE(SIGINFO_PID) : 0;

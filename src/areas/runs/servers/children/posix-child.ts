@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { closeSync, write, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
-import type { Child, ChildOptions, StartChild } from './child.ts';
+import type { Child, ChildOptions, Orphans, StartChild } from './child.ts';
 import { findProgram } from './find-program.ts';
 import type { PosixCalls } from './posix-calls.ts';
 
@@ -10,19 +10,33 @@ import type { PosixCalls } from './posix-calls.ts';
 const PIPE_BYTES = 4096;
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name as NodeJS.Signals]));
 
+export interface PosixChildren {
+  start: StartChild;
+  /** Undefined when we cannot have any. */
+  orphans(): Orphans | undefined;
+}
+
 /**
  * Starts processes by posix_spawn in a thread: neither is this process copied for it, nor does the event loop wait until the new one is
  * its own.
  */
-export function posixChildren(calls: PosixCalls): StartChild {
-  const running = new Map<number, PosixChild>();
-  const look = (pid: number, child: PosixChild): boolean => {
+export function posixChildren(calls: PosixCalls): PosixChildren {
+  const running = new Map<number, { ended(status: number): void }>();
+  const look = (pid: number, one: { ended(status: number): void }): boolean => {
     const status = calls.reap(pid);
     if (status === undefined) return false;
     running.delete(pid);
-    child.ended(status);
+    one.ended(status);
     return true;
   };
+  const end = (pid: number) =>
+    new Promise<void>((resolve) => {
+      // Its own parent may have seen its end, and its number be another's by now.
+      if (running.has(pid)) return resolve();
+      const orphan = { ended: () => resolve() };
+      running.set(pid, orphan);
+      if (!look(pid, orphan)) calls.kill(pid, constants.signals.SIGKILL);
+    });
   process.on('SIGCHLD', () => {
     for (let pid = calls.ended(); pid !== undefined; pid = calls.ended()) {
       const child = running.get(pid);
@@ -32,7 +46,7 @@ export function posixChildren(calls: PosixCalls): StartChild {
       return;
     }
   });
-  return (argv, options) => {
+  const start: StartChild = (argv, options) => {
     const child = new PosixChild(calls, options.listens);
     const begin = async (): Promise<boolean> => {
       try {
@@ -50,6 +64,7 @@ export function posixChildren(calls: PosixCalls): StartChild {
     child.started = begin();
     return child;
   };
+  return { start, orphans: () => (calls.adopt() ? { end, pipe: () => calls.pipe(false) } : undefined) };
 }
 
 class PosixChild extends EventEmitter implements Child {

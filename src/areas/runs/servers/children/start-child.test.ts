@@ -11,9 +11,10 @@ import { posixCalls } from './posix-calls.ts';
 import { posixChildren } from './posix-child.ts';
 
 const calls = posixCalls();
+const posix = calls && posixChildren(calls);
 const ways: [string, StartChild][] = [
   ['as Node does', startNodeChild],
-  ...(calls ? [['by posix_spawn', posixChildren(calls)] as [string, StartChild]] : []),
+  ...(posix ? [['by posix_spawn', posix.start] as [string, StartChild]] : []),
 ];
 const options: ChildOptions = { cwd: '/', env: { PATH: process.env['PATH'] ?? '' }, listens: false };
 
@@ -90,5 +91,22 @@ describe.each(ways)('a child started %s', (_name, start) => {
     const [error] = (await once(child, 'error')) as [NodeJS.ErrnoException];
     expect(error).toMatchObject({ code: 'ENOENT', path: 'no-such-program' });
     expect(await child.started).toBe(false);
+  });
+});
+
+describe.runIf(posix !== undefined)('an orphan', () => {
+  const orphans = posix?.orphans();
+
+  it('is ended, and waited for', async () => {
+    const { stdout } = await resultOf(posix!.start(['sh', '-c', 'sleep 60 >/dev/null 2>&1 & echo $!'], options));
+    const pid = Number(stdout);
+    expect(existsSync(`/proc/${pid}`)).toBe(true);
+    await orphans?.end(pid);
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  it('that is none of ours is let live', async () => {
+    await orphans?.end(1);
+    expect(existsSync('/proc/1')).toBe(true);
   });
 });

@@ -2,7 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { FakeClock } from '../../../../lib/clock-fake.ts';
+import { realClock } from '../../../../lib/clock.ts';
+import { startChild } from '../children/start-child.ts';
 import { findSandboxTools, hasAllUsers, isPrivileged, tryOut } from './probe-sandbox.ts';
+import type { Sandbox } from './start-sandbox.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-probe-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,12 +39,27 @@ describe('findSandboxTools', () => {
   });
 });
 
+/** What is tried out is the program here: there is nothing around it. */
+function aSandbox(argv: string[]): Sandbox {
+  const child = startChild(argv, { cwd: '/', env: {}, listens: true });
+  return { child, emptied: Promise.resolve() };
+}
+
 describe('tryOut', () => {
   it.each([
     ['a command that works', 'exit 0', undefined],
     ['one that complains', 'echo why >&2; echo more >&2; exit 1', 'why'],
     ['one that fails in silence', 'exit 3', 'exit status 3'],
-  ])('%s', async (_name, script, expected) => expect(await tryOut(['/bin/sh', '-c', script], {}, [])).toBe(expected));
+  ])('%s', async (_name, script, expected) => expect(await tryOut(aSandbox(['/bin/sh', '-c', script]), realClock)).toBe(expected));
 
-  it('one that is not there', async () => expect(await tryOut([join(folder, 'nothing')], {}, [])).toContain('ENOENT'));
+  it('one that is not there', async () => {
+    await expect(tryOut(aSandbox([join(folder, 'nothing')]), realClock)).rejects.toThrow('ENOENT');
+  });
+
+  it('one that never ends is ended', async () => {
+    const clock = new FakeClock();
+    const result = tryOut(aSandbox(['/bin/sh', '-c', 'exec sleep 60']), clock);
+    await clock.advance(60_000);
+    expect(await result).toContain('exit status');
+  });
 });

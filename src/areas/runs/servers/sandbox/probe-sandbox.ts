@@ -1,6 +1,8 @@
-import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { access, constants, readFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { Clock } from '../../../../lib/clock.ts';
+import { endSandbox, type Sandbox } from './start-sandbox.ts';
 
 /** What this machine, and the container that we may be in, has for a sandbox. */
 export interface SandboxTools {
@@ -42,15 +44,24 @@ export function hasAllUsers(uidMap: string): boolean {
   return (count ?? 0) > FIRST_USER + RANGES * USERS;
 }
 
-/** Runs a command line to its end. @returns what it complains of when it does not succeed */
-export async function tryOut(argv: string[], env: Record<string, string>, descriptors: number[]): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const child = spawn(argv[0], argv.slice(1), { env, stdio: ['ignore', 'ignore', 'pipe', 'ignore', ...descriptors], timeout: PROBE_MS });
-    let text = '';
-    child.stderr!.on('data', (chunk: Buffer) => (text += chunk.toString()));
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', (code) => resolve(code === 0 ? undefined : text.trim().split('\n')[0] || `exit status ${code}`));
-  });
+/** Lets what is in a sandbox go on, to its end. @returns what it complains of when it does not succeed */
+export async function tryOut(sandbox: Sandbox, clock: Clock): Promise<string | undefined> {
+  const { child, emptied } = sandbox;
+  let text = '';
+  child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  child.stdout.resume();
+  const timer = clock.setTimer(PROBE_MS, () => void endSandbox(sandbox));
+  // Nothing else may be left to wait for when its output has ended and it has not.
+  timer.hold?.();
+  try {
+    const closed = once(child, 'close') as Promise<[code: number | null]>;
+    child.tell('');
+    const [code] = await closed;
+    await emptied;
+    return code === 0 ? undefined : text.trim().split('\n')[0] || `exit status ${code}`;
+  } finally {
+    timer.cancel();
+  }
 }
 
 async function find(name: string, path: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { gateMessage, sandboxCommand, type SandboxPlan } from './sandbox-command.ts';
+import { gateMessage, sandboxCommand, sandboxOptions, type Inside, type SandboxPlan } from './sandbox-command.ts';
 
 const PLAN: SandboxPlan = {
   bwrap: '/usr/bin/bwrap',
@@ -18,8 +18,10 @@ const PLAN: SandboxPlan = {
   cgroupDescriptors: [],
 };
 
-const textOf = (changes: Partial<SandboxPlan> = {}, gated = false) =>
-  sandboxCommand({ ...PLAN, ...changes }, ['prog', 'arg'], gated).join(' ');
+const FIRST = { optionsDescriptor: 8, infoDescriptor: 9 };
+const WARM: Inside = { kind: 'warm', argv: ['bash', '-c', 'wait', 'arg'], script: 2 };
+const textOf = (changes: Partial<SandboxPlan> = {}, inside: Inside = { kind: 'warm', argv: ['prog', 'arg'] }) =>
+  sandboxCommand({ ...PLAN, ...changes }, inside).join(' ');
 
 describe('sandboxCommand', () => {
   it.each<[string, Partial<SandboxPlan>, string[], string[]]>([
@@ -55,9 +57,29 @@ describe('sandboxCommand', () => {
   });
 
   it('becomes its user before it reads anything of the Run', () => {
-    const text = textOf({}, true);
+    const text = textOf({}, { kind: 'gated', argv: ['prog', 'arg'] });
     expect(text.indexOf('--reuid')).toBeLessThan(text.indexOf('cat <&3'));
     expect(text.endsWith('run prog arg')).toBe(true);
+  });
+
+  describe('without a shell as its first process', () => {
+    const LIMITS = 'echo 0 >&5 || exit 1; exec 5>&-; ulimit -c 0; ulimit -u 64 2>/dev/null || ulimit -p 64; ';
+
+    it('says nothing on its command line, which Runs can read, but who they are', () => {
+      expect(textOf({ first: FIRST }, WARM)).toMatch(/^\/usr\/bin\/bwrap --args 8 -- \/usr\/bin\/setpriv --reuid 4711 /);
+      const options = sandboxOptions({ ...PLAN, first: FIRST }).join(' ');
+      expect(options).toContain('--info-fd 9');
+      expect(options).not.toContain('--as-pid-1');
+    });
+
+    it.each<[string, Inside]>([
+      ['a shell that waits limits itself before it does', WARM],
+      ['so does the gate of a program that does not wait by itself', { kind: 'gated', argv: ['wait', 'arg'] }],
+    ])('%s', (_name, inside) => {
+      const text = textOf({ first: FIRST, cgroupDescriptors: [5] }, inside);
+      expect(text.indexOf(LIMITS)).toBeGreaterThan(text.indexOf('--no-new-privs'));
+      expect(text.indexOf(LIMITS)).toBeLessThan(text.indexOf('wait arg'));
+    });
   });
 });
 

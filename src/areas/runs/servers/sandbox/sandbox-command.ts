@@ -21,8 +21,14 @@ export interface SandboxPlan {
   processes: number;
   /** Where bubblewrap reads the filter of system calls; absent: none. */
   filterDescriptor?: number;
-  /** Open for writing: the first process of the sandbox joins them, and closes them before anything of the Run begins. */
+  /** Open for writing: what waits for the Run joins them, and closes them before anything of the Run begins. */
   cgroupDescriptors: readonly number[];
+  /**
+   * Present: the first process of the sandbox is bubblewrap's own, one program less to start. Bubblewrap ends with the program then, and
+   * who waits for the others in there has to wait for that process, of which it is told here. Absent: it is a shell, which ends after all
+   * others and before bubblewrap.
+   */
+  first?: { optionsDescriptor: number; infoDescriptor: number };
 }
 
 const DEVICES = ['null', 'zero', 'full', 'random', 'urandom'].map((name) => `/dev/${name}`);
@@ -31,36 +37,57 @@ const APPARENT_USER = '65532';
 
 const TO_BECOME_A_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP'];
 
-/**
- * The first process of the sandbox. Its end, which follows that of the program, is the end of everything in its process namespace, and
- * bubblewrap sees it only then: that is why it is not bubblewrap's own. Its remarks on how the program ended are nobody's business.
- */
-function firstProcess({ processes, cgroupDescriptors }: SandboxPlan): string {
+/** A script for a shell: it is limited by what comes from this on. */
+function limited({ processes, cgroupDescriptors }: SandboxPlan): string {
   // The number 0 is whoever writes it.
   const join = cgroupDescriptors.map((descriptor) => `echo 0 >&${descriptor} || exit 1; exec ${descriptor}>&-; `).join('');
-  const limits = `ulimit -c 0; ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}`;
-  return `${join}${limits}; exec 9>&2 2>/dev/null; "$@" 2>&9 9>&-; exit $?`;
+  return `${join}ulimit -c 0; ulimit -u ${processes} 2>/dev/null || ulimit -p ${processes}; `;
 }
+
+/**
+ * For a shell as the first process of the sandbox. Its end, which follows that of the program, is the end of everything in its process
+ * namespace, and bubblewrap sees it only then. Its remarks on how the program ended are nobody's business.
+ */
+const FIRST_PROCESS = 'exec 9>&2 2>/dev/null; "$@" 2>&9 9>&-; exit $?';
 
 /** Waits until the Run's folder is there; what it reads sets the environment. */
 const GATE = 't=$(cat <&3); exec 3<&-; eval "$t"; unset t; exec "$@"';
 
 /**
- * The command line that runs a program in a sandbox. Nothing of the Run itself is in it, nor in the environment it is started with:
- * what comes before the change of user would obey a LD_PRELOAD.
- *
- * @param gated whether the program must wait for a message on descriptor 3; warm interpreters read it themselves
+ * What runs in a sandbox. `gated`: a program that must wait for a message on descriptor 3. `warm`: one that waits by itself; `script` says
+ * where in it a shell's script is, which can be added to.
  */
-export function sandboxCommand(plan: SandboxPlan, program: string[], gated: boolean): string[] {
-  const inner = gated ? ['/bin/sh', '-c', GATE, 'run', ...program] : program;
-  return [...bubblewrap(plan), '/bin/sh', '-c', firstProcess(plan), 'init', ...becomeUser(plan.user), ...inner];
+export type Inside = { kind: 'gated'; argv: string[] } | { kind: 'warm'; argv: string[]; script?: number };
+
+/** Whether a sandbox for it can do without a shell as its first process: something else has to see to the limits. */
+export function limitsItself(inside: Inside): boolean {
+  return inside.kind === 'gated' || inside.script !== undefined;
 }
 
-function bubblewrap(plan: SandboxPlan): string[] {
+/**
+ * The command line that runs a program in a sandbox. Nothing of the Run itself is in it, nor in the environment it is started with:
+ * what comes before the change of user would obey a LD_PRELOAD.
+ */
+export function sandboxCommand(plan: SandboxPlan, inside: Inside): string[] {
+  const { bwrap, first, user } = plan;
+  if (first === undefined) {
+    const waiting = inside.kind === 'gated' ? ['/bin/sh', '-c', GATE, 'run', ...inside.argv] : inside.argv;
+    return [bwrap, ...sandboxOptions(plan), '--', '/bin/sh', '-c', limited(plan) + FIRST_PROCESS, 'init', ...becomeUser(user), ...waiting];
+  }
+  const waiting =
+    inside.kind === 'gated'
+      ? ['/bin/sh', '-c', limited(plan) + GATE, 'run', ...inside.argv]
+      : inside.argv.map((word, index) => (index === inside.script ? limited(plan) + word : word));
+  // The options are read from a descriptor: Runs see the command line of the first process.
+  return [bwrap, '--args', String(first.optionsDescriptor), '--', ...becomeUser(user), ...waiting];
+}
+
+/** Bubblewrap's own options. */
+export function sandboxOptions(plan: SandboxPlan): string[] {
   const size = String(plan.temporaryBytes);
   return [
-    [plan.bwrap, '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', 'run', '--new-session', '--die-with-parent'],
-    ['--as-pid-1'],
+    ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', 'run', '--new-session', '--die-with-parent'],
+    plan.first === undefined ? ['--as-pid-1'] : ['--info-fd', String(plan.first.infoDescriptor)],
     plan.network ? [] : ['--unshare-net'],
     plan.user.kind === 'own' ? [] : ['--unshare-user', '--uid', APPARENT_USER, '--gid', APPARENT_USER],
     ['--cap-drop', 'ALL', ...(plan.user.kind === 'own' ? TO_BECOME_A_USER.flatMap((name) => ['--cap-add', name]) : [])],
@@ -80,7 +107,7 @@ function bubblewrap(plan: SandboxPlan): string[] {
     ['--bind', plan.slotFolder, plan.workspace],
     plan.filterDescriptor === undefined ? [] : ['--seccomp', String(plan.filterDescriptor)],
     // What is left of the root is memory, which nobody counts.
-    ['--remount-ro', '/', '--chdir', '/', '--'],
+    ['--remount-ro', '/', '--chdir', '/'],
   ].flat();
 }
 

@@ -23,4 +23,9 @@ machinesSuite({
   panic: PANIC,
   mayBeUnable: /^a guest (ended before it had booted|did not boot)/,
 });
-machinesSuite({ provider: 'kvm', backend: () => qemuBackend('kvm'), panic: PANIC, mayBeUnable: /^(a guest |this machine has no )/ });
+machinesSuite({
+  provider: 'kvm',
+  backend: () => qemuBackend('kvm'),
+  panic: PANIC,
+  mayBeUnable: /^(a guest |this machine has no |there is no hardware )/,
+});

@@ -11,7 +11,7 @@ import { launchDetached, launchMachine } from './launch-machine.ts';
 import { MachineConsole } from './machine-console.ts';
 import type { MachineFolders } from './machine-folders.ts';
 
-/** What a try said, for this boot of the host and these editions of all that took part in it. */
+/** What a try said, for this boot of the host and these editions of kernel and programs: another edition of the product boots no other way. */
 interface Tried {
   edition: string;
   /** In milliseconds. */
@@ -57,7 +57,7 @@ async function readTried(folders: MachineFolders): Promise<Record<string, Tried 
 
 async function editionNow(backend: Backend, image: WorkerImage): Promise<string> {
   const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
-  return `${boot}/${image.key}/${await editionOf(await backend.programs())}`;
+  return `${boot}/${image.kernel?.release}/${await editionOf(await backend.programs())}`;
 }
 
 /** Boots a guest that has nothing but the image. */
@@ -116,6 +116,6 @@ function lastLine(console: string): string {
     .replaceAll(/\u001B(?:\[[0-9;?]*[A-Za-z]|c)/g, '')
     .split(/[\r\n]+/)
     .filter((line) => line.trim() !== '');
-  const telling = lines.find((line) => /panic|error|failed|denied/i.test(line)) ?? lines.at(-1);
+  const telling = lines.find((line) => /panic/i.test(line)) ?? lines.find((line) => /error|denied|cannot/i.test(line)) ?? lines.at(-1);
   return telling?.trim().slice(0, 300) ?? 'it said nothing';
 }

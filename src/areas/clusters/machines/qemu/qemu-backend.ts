@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { FILES, type Backend } from '../host/backend.ts';
 import { confined } from '../host/confined.ts';
@@ -22,8 +22,7 @@ export function qemuBackend(accelerator: Accelerator): Backend {
     async missing(image) {
       if ((await findProgram(PROGRAM)) === undefined) return `${PROGRAM} is not installed (on Debian: qemu-system-x86)`;
       if (image.kernel === undefined) return 'there is no kernel for guests in /boot (on Debian: linux-image-cloud-amd64)';
-      if (accelerator === 'kvm' && (await deviceGroup()) === undefined) return `this machine has no ${DEVICE}`;
-      return undefined;
+      return accelerator === 'kvm' ? whyNoHardware() : undefined;
     },
     async command(boot) {
       const groups = accelerator === 'kvm' ? await deviceGroup() : undefined;
@@ -35,6 +34,13 @@ export function qemuBackend(accelerator: Accelerator): Backend {
       return confined(boot, [(await findProgram(PROGRAM))!, ...qemuArguments(accelerator, files, boot.wanted)], groups);
     },
   };
+}
+
+/** What shows without a try: behind some devices is no hardware, but a program that no ordinary kernel boots on. */
+async function whyNoHardware(): Promise<string | undefined> {
+  if ((await deviceGroup()) === undefined) return `this machine has no ${DEVICE}`;
+  const hasHardware = /^flags\s*:.*\b(?:vmx|svm)\b/m.test(await readFile('/proc/cpuinfo', 'utf8'));
+  return hasHardware ? undefined : `there is no hardware behind ${DEVICE}: the processors of this machine have neither vmx nor svm`;
 }
 
 /** Who may open the device, besides root. */

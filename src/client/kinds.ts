@@ -67,6 +67,7 @@ export const HorizontalPodAutoscaler = namespaced<autoscaling2.HorizontalPodAuto
 export const PodDisruptionBudget = namespaced<policy.PodDisruptionBudget>('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets');
 export const NetworkPolicy = namespaced<networking.NetworkPolicy>('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies');
 export const Ingress = namespaced<networking.Ingress>('networking.k8s.io/v1', 'Ingress', 'ingresses');
+export const IngressClass = cluster<networking.IngressClass>('networking.k8s.io/v1', 'IngressClass', 'ingressclasses');
 export const EndpointSlice = namespaced<discovery.EndpointSlice>('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices');
 export const Lease = namespaced<coordination.Lease>('coordination.k8s.io/v1', 'Lease', 'leases');
 export const Event = namespaced<events.Event>('events.k8s.io/v1', 'Event', 'events');

@@ -1,4 +1,5 @@
 import type { AddOn } from './add-on.ts';
+import { ingressAddOn } from './ingress-add-on.ts';
 
 /** Containers that say nothing get a little and no more than a share, so that none can take a worker for itself. */
 const limits: AddOn = {
@@ -45,7 +46,7 @@ function dnsPorts() {
 }
 
 /** Those that come with Tenantry. */
-export const BUILT_IN_ADD_ONS: readonly AddOn[] = [limits, defaultDeny];
+export const BUILT_IN_ADD_ONS: readonly AddOn[] = [limits, defaultDeny, ingressAddOn];
 
 export const OWNERS_ADD_ON = 'rbac';
 

@@ -13,6 +13,7 @@ export function defaultClusterPolicy(): KubeObject {
       addOns: [
         { name: 'limits', mandatory: false },
         { name: 'default-deny', mandatory: false },
+        { name: 'ingress', mandatory: false },
       ],
     },
   };

@@ -42,6 +42,7 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
     images: [
       { name: 'hello', entrypoint: [nodeBinary, join(programFolder, 'hello.js')], cmd: [], env: [PATH, 'PORT=8080'] },
       { name: 'tools', entrypoint: [], cmd: ['/bin/sh'], env: [PATH] },
+      { name: 'ingress', entrypoint: [nodeBinary, join(programFolder, 'ingress.js')], cmd: [], env: [PATH] },
       { name: 'runtimed', entrypoint: [nodeBinary, ROOM_FOR_THE_YOUNG, join(programFolder, 'runtimed.js')], cmd: [], env: [PATH] },
       { name: 'runtime-maintainer', entrypoint: [nodeBinary, join(programFolder, 'runtime-maintainer.js')], cmd: [], env: [PATH] },
       ...['bash', 'python', 'node'].map((language) => ({

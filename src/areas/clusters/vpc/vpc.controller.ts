@@ -57,8 +57,12 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
   };
 
   const summarise = (vpc: Vpc) => {
-    const all = [...vpcs.list()].filter(({ status }) => status?.index !== undefined);
-    const byName = new Map(all.map((each) => [each.metadata.name!, wantedVpc(each, each.status!.index!, [])]));
+    const peers = (vpc.spec.peers ?? []).flatMap((name) => vpcs.get(`${name}/${name}`) ?? []);
+    const byName = new Map(
+      peers.flatMap((each) =>
+        each.status?.index === undefined ? [] : [[each.metadata.name!, wantedVpc(each, each.status.index, residents(each))]],
+      ),
+    );
     const inside = residents(vpc);
     const external = vpc.status?.external && { external: { ...vpc.status.external, services: externalServices(vpc, inside) } };
     vpc.status = { ...vpc.status, ...external, ...vpcParts(wantedVpc(vpc, vpc.status?.index ?? 0, inside), byName, inside) };

@@ -20,8 +20,13 @@ export function networkPlan(vpcs: readonly VpcObject[], clusters: readonly Tenan
   const refused = new Map<string, string>();
   const claims = new Map<string, string>();
   const wanted: Vpc[] = [];
+  const byTenant = new Map<string, TenantCluster[]>();
+  for (const cluster of clusters) {
+    const tenant = cluster.metadata.namespace!;
+    byTenant.set(tenant, [...(byTenant.get(tenant) ?? []), cluster]);
+  }
   for (const vpc of [...vpcs].sort(byAge)) {
-    const residents = residentsOf(vpc, clusters);
+    const residents = residentsOf(vpc, byTenant.get(vpc.metadata.namespace!) ?? []);
     const index = vpc.status?.index;
     // Until its number is written down, nothing is made of it.
     if (index === undefined || (vpc.metadata.deletionTimestamp !== undefined && residents.length === 0)) continue;

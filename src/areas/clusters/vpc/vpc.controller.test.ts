@@ -158,7 +158,8 @@ describe('vpcController', () => {
       clusters: [aResident('acme', 'dev'), aResident('beta', 'dev')],
     });
     await until(() => reason('acme') === 'Ready' && reason('beta') === 'Ready');
-    api.put({ ...vpc('beta')!, spec: { ...vpc('beta')!.spec, egress: false } }, 'vpcs');
+    const beta = vpc('beta')!;
+    api.put({ ...beta, metadata: { ...beta.metadata, generation: 2 }, spec: { ...beta.spec, egress: false } }, 'vpcs');
     await until(() => vpc('beta')?.status?.observedGeneration === 2);
     for (const tenant of ['acme', 'beta']) api.remove('tenantclusters', tenant, 'dev');
     await until(() => vpc('acme') === undefined);

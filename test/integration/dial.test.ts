@@ -3,9 +3,9 @@ import { RunKind } from '../../src/api/kruntimes.io/v1alpha1/run.ts';
 import { isUntouched } from '../../src/api/kruntimes.io/v1alpha1/run-state.ts';
 import { RuntimeKind } from '../../src/api/kruntimes.io/v1alpha1/runtime.ts';
 import { TenantClusterKind } from '../../src/api/tenantry.dev/v1alpha1/tenant-cluster.ts';
-import type { Tenant } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
+import { TenantKind, type Tenant } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../src/client/client.ts';
-import { ConfigMap, Deployment, Namespace, Secret } from '../../src/client/kinds.ts';
+import { ConfigMap, Deployment, Namespace, Pod, Secret } from '../../src/client/kinds.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
 import { DialWorld } from './dial-world.ts';
 
@@ -125,6 +125,8 @@ it('a new namespace of the tenant is in the cluster too; its owners cannot say o
   await expect(
     alice.resource(Namespace).patch('acme--new', { type: 'merge', patch: { metadata: { labels: { 'tenantry.dev/placed-in': null } } } }),
   ).rejects.toThrow(/cannot patch|can only be set by the platform/);
+  const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'example/none' }] } };
+  await expect(alice.resource(Pod, 'acme--new').create(pod)).rejects.toThrow(/lives in cluster "acme" of its own; make it there/);
   await expect(alice.resource(TenantClusterKind, 'acme').delete('acme')).rejects.toThrow(/kept by the platform/);
   const mine = { name: 'mine', labels: { 'tenantry.dev/owned-by-tenant': 'acme' } };
   await expect(
@@ -149,4 +151,15 @@ it('turned back, what began in the cluster ends there, what waits begins on the 
   await settled('Namespace');
   expect(await world.host.find(() => client.resource(TenantClusterKind, 'acme').get('acme'))).toBeUndefined();
   await world.host.eventually(async () => (await client.resource(Deployment, 'acme--dev').get('runtime-rt')).spec?.replicas === 1);
+});
+
+it('a tenant that is deleted in the middle of it leaves nothing', LONG, async () => {
+  await world.host.patch('acme', { isolation: 'Cluster' });
+  await settled('Cluster');
+  await world.create('acme--dev', 'left', 'true', { runtime: 'none' });
+  await world.until('acme--dev', 'left', ({ status }) => status?.placedIn === 'acme');
+  await world.host.client.resource(TenantKind).delete('acme');
+  await world.host.eventually(async () => (await world.host.find(() => world.host.client.resource(Namespace).get('acme'))) === undefined);
+  await world.host.eventually(async () => (await world.host.find(() => world.host.get('acme'))) === undefined);
+  expect((await world.host.client.resource(TenantClusterKind).list()).items).toEqual([]);
 });

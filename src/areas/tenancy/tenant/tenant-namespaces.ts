@@ -1,6 +1,13 @@
 import { HierarchyConfigurationKind } from '../../../api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
 import { HIERARCHY_NAME } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import { PLACED_IN_LABEL, ROLE_LABEL, SYSTEM_ROLE, systemNamespaceOf, TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
+import {
+  PLACED_IN_LABEL,
+  PLUGIN_ROLE,
+  ROLE_LABEL,
+  SYSTEM_ROLE,
+  systemNamespaceOf,
+  TENANT_LABEL,
+} from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Tenant } from '../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../../client/client.ts';
 import { Namespace } from '../../../client/kinds.ts';
@@ -51,6 +58,10 @@ export class TenantNamespaces {
   /** Those that are neither the platform's nor a plugin's. */
   ofOwners(tenant: string): string[] {
     return this.of(tenant).filter((name) => this.#forest.get(name)?.role === undefined);
+  }
+
+  ofPlugins(tenant: string): string[] {
+    return this.of(tenant).filter((name) => this.#forest.get(name)?.role === PLUGIN_ROLE);
   }
 
   /** Where Runtimes and Runs of the owners' namespaces work; null: here. */

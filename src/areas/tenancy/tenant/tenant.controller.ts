@@ -71,6 +71,7 @@ function clusterPorts({ clusters, pods, namespaces }: TenantParts): OwnClusterPo
     pods,
     namespaces: {
       toPlace: (tenant) => namespaces.ofOwners(tenant),
+      ofPlugins: (tenant) => namespaces.ofPlugins(tenant),
       setPlaced: (tenant, cluster) => namespaces.setPlaced(tenant, cluster),
     },
   };

@@ -1,4 +1,4 @@
-import { NODE_POOL_ANNOTATION } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
+import { NODE_POOL_ANNOTATION, PLACED_IN_LABEL } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import { TenantKind, type Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Informer } from '../../../../runtime/informer/informer.ts';
 import type { TreeNamespace } from '../../forest/tree-namespace.ts';
@@ -13,6 +13,8 @@ export interface TenantContext {
   tenant: Tenant | undefined;
   /** The tenant's Pods go to its own nodes. The root says it for all, so that a new namespace is no way around it. */
   isPinned: boolean;
+  /** The cluster that the tenant's Runtimes and Runs work in; as the root says. */
+  placedIn?: string;
   /** Nothing new starts. */
   isSuspended: boolean;
 }
@@ -31,6 +33,7 @@ export function tenantLookup({ forest, informers }: Pick<TenancyEnvironment, 'fo
       name: namespace.tenant,
       tenant,
       isPinned: root?.annotations[NODE_POOL_ANNOTATION] !== undefined,
+      placedIn: root?.labels[PLACED_IN_LABEL],
       isSuspended: tenant?.spec.suspended === true || tenant?.metadata.deletionTimestamp !== undefined,
     };
   };

@@ -1,3 +1,4 @@
+import { GROUP as RUNS_GROUP } from '../../../../api/kruntimes.io/v1alpha1/group.ts';
 import { ON_ALL_NODES_LABEL, SYSTEM_ROLE } from '../../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Json, KubeObject } from '../../../../kube/object.ts';
 import { forbiddenError } from '../../../../kube/status.ts';
@@ -31,8 +32,11 @@ export function workloadHandler(rules: WorkloadRules): AdmissionHandler {
 function refusal(request: AdmissionReviewRequest, object: KubeObject, context: TenantContext, rules: WorkloadRules): string | undefined {
   if (context.namespace.role === SYSTEM_ROLE) return undefined;
   const { group, resource } = request.resource;
-  if (context.isSuspended && startsSomething({ group, resource, subResource: request.subResource, object, oldObject: request.oldObject }))
-    return 'the tenant is suspended, and nothing starts in it; have it resumed first';
+  const starts = () => startsSomething({ group, resource, subResource: request.subResource, object, oldObject: request.oldObject });
+  if (context.isSuspended && starts()) return 'the tenant is suspended, and nothing starts in it; have it resumed first';
+  // What was there before goes on; Runtimes and Runs are made here and work there.
+  if (context.placedIn !== undefined && group !== RUNS_GROUP && !isPlatform(request.userInfo) && starts())
+    return `the tenant lives in cluster "${context.placedIn}" of its own; make it there, with \`tenantry cluster kubeconfig ${context.placedIn}\``;
   if (request.subResource === 'scale') return undefined;
   if (resource === 'pods') return podProblem(request, object.spec ?? {}, context, rules);
   if (context.name === undefined || context.namespace.role !== undefined) return undefined;

@@ -16,6 +16,8 @@ export interface OwnClusterPorts {
   namespaces: {
     /** Those whose Runtimes and Runs move. */
     toPlace(tenant: string): string[];
+    /** Those of plugins, which stay on the host. */
+    ofPlugins(tenant: string): string[];
     /** From then on nothing new begins in them on the host; null: it does again. */
     setPlaced(tenant: string, cluster: string | null): Promise<void>;
   };
@@ -51,7 +53,7 @@ export function ownCluster({ clusters, pods, namespaces }: OwnClusterPorts): Iso
       if (unfinished) return unfinished;
       reportMoving(tenant, false, TenantReason.InPlace, `its Runtimes and Runs are in cluster "${name}"`, now);
       (tenant.status ??= {}).isolation = 'Cluster';
-      return done(TenantReason.OwnCluster, describe(cluster));
+      return done(TenantReason.OwnCluster, describe(cluster, namespaces.ofPlugins(name).length));
     },
   };
 }
@@ -88,7 +90,10 @@ function moving(tenant: Tenant, now: number, message: string): Outcome {
   return waiting(TenantReason.Placing, message);
 }
 
-function describe(cluster: TenantCluster): string {
+function describe(cluster: TenantCluster, plugins: number): string {
   const where = `its Runtimes and Runs are in cluster "${cluster.metadata.name}" of its own`;
-  return workersOf(cluster) > 0 ? where : `${where}, which has no worker: its Pods wait for one`;
+  const told = [where];
+  if (workersOf(cluster) === 0) told.push('which has no worker: its Pods wait for one');
+  if (plugins > 0) told.push('its plugins are on the host');
+  return told.join(', ');
 }

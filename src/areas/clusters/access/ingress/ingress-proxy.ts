@@ -178,12 +178,15 @@ interface Refusal {
 }
 
 function refuse(response: ServerResponse, { status, text, location }: Refusal): void {
-  const headers = {
-    'content-type': 'text/plain; charset=utf-8',
-    ...(location === undefined ? {} : { location }),
-    ...(status === 503 ? { 'retry-after': '5' } : {}),
-  };
-  response.writeHead(status, headers).end(`${text}\n`);
+  const body = `${text}\n`;
+  response
+    .writeHead(status, {
+      'content-type': 'text/plain; charset=utf-8',
+      'content-length': Buffer.byteLength(body),
+      ...(location === undefined ? {} : { location }),
+      ...(status === 503 ? { 'retry-after': '5' } : {}),
+    })
+    .end(body);
 }
 
 /** Who may be asked for by name is who the certificate was for: of the name in the header only what is before its port. */

@@ -1,5 +1,7 @@
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { CommandError, ENVIRONMENT } from '../../../../lib/run-command.ts';
 import { runCommand } from './commands.ts';
 import { inNamespace } from './namespaces.ts';
@@ -13,6 +15,21 @@ interface Waiting {
 
 /** Some shells read their own input byte by byte: what is longer gets a process from us. */
 const MAX_INPUT = 16_384;
+
+const places = new Map<string, string>();
+
+/** By its path: some shells have small tools of the same name in themselves, which can less. */
+function located(command: string): string {
+  const [tool, ...args] = command.split(' ');
+  const place =
+    places.get(tool) ??
+    ENVIRONMENT.PATH.split(':')
+      .map((folder) => join(folder, tool))
+      .find((path) => existsSync(path)) ??
+    tool;
+  places.set(tool, place);
+  return [place, ...args].join(' ');
+}
 
 /**
  * A shell that lives in a network namespace and starts small tools for us, one after the other. Node stands still while it starts a process,
@@ -54,7 +71,7 @@ export class CommandShell {
     if (!next) return;
     this.#shell ??= this.#start();
     this.#output = '';
-    this.#shell.stdin.write(`${next.command} 2>&1 <<'${this.#end}'\n${next.input}\n${this.#end}\necho "${this.#end} $?"\n`);
+    this.#shell.stdin.write(`${located(next.command)} 2>&1 <<'${this.#end}'\n${next.input}\n${this.#end}\necho "${this.#end} $?"\n`);
   }
 
   #start(): ChildProcessWithoutNullStreams {

@@ -1,4 +1,4 @@
-import { PlacementPhase } from './cluster-names.ts';
+import { ClusterCondition, ClusterReason, PlacementPhase } from './cluster-names.ts';
 import type { TenantCluster } from './tenant-cluster.ts';
 import type { Tenant } from './tenant.ts';
 import { findCondition } from '../../../kube/conditions.ts';
@@ -16,6 +16,13 @@ export function clusterCandidates({ spec: { cluster = {} } }: Tenant): TenantClu
 
 export function workersOf({ spec }: Pick<TenantCluster, 'spec'>): number {
   return (spec.nodePools ?? []).reduce((sum, { replicas }) => sum + replicas, 0);
+}
+
+/** Why it will get no workers, whoever waits; undefined: it may. */
+export function whyNoWorkers({ status }: TenantCluster): string | undefined {
+  const never: string[] = [ClusterReason.NoNetworks, ClusterReason.NoMachines];
+  const found = [ClusterCondition.NetworkReady, ClusterCondition.WorkersReady].map((type) => findCondition(status?.conditions, type));
+  return found.find((condition) => condition?.status === 'False' && never.includes(condition.reason ?? ''))?.message;
 }
 
 /** Ready for what its spec says now, and not for what it said before. */

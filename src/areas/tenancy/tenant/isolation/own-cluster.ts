@@ -4,14 +4,14 @@ import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
 import { done, stalled, waiting, type Outcome } from '../../../../runtime/steps/outcome.ts';
-import { isEmpty, isReady, messageOf, placementOf, workersOf } from '../../../../api/tenantry.dev/v1alpha1/own-cluster.ts';
+import { isEmpty, isReady, messageOf, placementOf, whyNoWorkers, workersOf } from '../../../../api/tenantry.dev/v1alpha1/own-cluster.ts';
 import { NO_CLUSTERS, type IsolationProvider } from './isolation-provider.ts';
 import { reportMoving, type MovePorts } from './move-pods.ts';
 import { leaveNodes } from './shared-nodes.ts';
 import type { TenantClusters } from './tenant-clusters.ts';
 
 export interface OwnClusterPorts {
-  clusters: Pick<TenantClusters, 'areServed' | 'of' | 'ensure' | 'place' | 'remove'>;
+  clusters: Pick<TenantClusters, 'areServed' | 'of' | 'ensure' | 'withoutWorkers' | 'place' | 'remove'>;
   pods: MovePorts;
   namespaces: {
     /** Those whose Runtimes and Runs move. */
@@ -39,6 +39,11 @@ export function ownCluster({ clusters, pods, namespaces }: OwnClusterPorts): Iso
       const { cluster } = made;
       if (cluster.metadata.deletionTimestamp !== undefined) return moving(tenant, now, `a former cluster "${name}" is on its way out`);
       const isBegun = cluster.spec.placement?.namespaces !== undefined && cluster.spec.placement.namespaces.length > 0;
+      const unable = tenant.spec.cluster?.nodePools === undefined && workersOf(cluster) > 0 ? whyNoWorkers(cluster) : undefined;
+      if (unable !== undefined) {
+        await clusters.withoutWorkers(cluster);
+        return moving(tenant, now, `cluster "${name}" is made without workers: ${unable}`);
+      }
       if (!isBegun && !isReady(cluster)) return moving(tenant, now, `cluster "${name}": ${messageOf(cluster)}`);
       await namespaces.setPlaced(name, name);
       const changed = await clusters.place(cluster, namespaces.toPlace(name));

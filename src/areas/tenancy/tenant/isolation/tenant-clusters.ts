@@ -63,6 +63,11 @@ export class TenantClusters {
     return this.#client.resource(TenantClusterKind, metadata.namespace).patch(metadata.name!, { type: 'merge', patch });
   }
 
+  async withoutWorkers({ metadata }: TenantCluster): Promise<void> {
+    const patch = { spec: { nodePools: [] } };
+    await this.#client.resource(TenantClusterKind, metadata.namespace).patch(metadata.name!, { type: 'merge', patch });
+  }
+
   async remove({ metadata }: TenantCluster): Promise<void> {
     if (metadata.deletionTimestamp !== undefined) return;
     try {
@@ -90,7 +95,9 @@ export class TenantClusters {
   async #adjust(tenant: Tenant, existing: TenantCluster): Promise<TenantCluster> {
     const { name, namespace, deletionTimestamp } = existing.metadata;
     if (deletionTimestamp !== undefined || tenant.spec.cluster === undefined) return existing;
-    const [wanted] = clusterCandidates(tenant);
+    const [{ nodePools, ...rest }] = clusterCandidates(tenant);
+    // How many workers it has by itself was found out when it was made.
+    const wanted = tenant.spec.cluster.nodePools === undefined ? rest : { ...rest, nodePools };
     if (isContained(wanted, existing.spec)) return existing;
     return this.#client.resource(TenantClusterKind, namespace).patch(name!, { type: 'merge', patch: { spec: wanted } });
   }

@@ -110,7 +110,10 @@ export class ClustersOnDemand {
         import('../areas/clusters/access/vpn/wireguard-gateways.ts'),
         this.#connection,
       ]);
-    const common = { root: join(data, 'clusters'), productVersion: version, address: '127.0.0.1', clock: realClock, log };
+    const root = join(data, 'clusters');
+    const { planeCgroups } = await import('./plane-cgroups.ts');
+    const groups = await planeCgroups(root, log);
+    const common = { root, productVersion: version, address: '127.0.0.1', groups, clock: realClock, log };
     const program = programOf('tenant-control-plane.js');
     const embedded = new EmbeddedControlPlanes({ ...common, program, serviceAddress: KUBERNETES_SERVICE_ADDRESS });
     const { sets, missing } = await this.#kubernetesPrograms();

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
 import { findPrograms } from '../../src/areas/clusters/control-plane/kubernetes/find-programs.ts';
 import { openKubernetesPlanes } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
-import { ensureKubernetesKeys } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-keys.ts';
+import { BESIDE_THE_DATA, ensureKubernetesKeys } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-keys.ts';
 import type { ClusterRecord } from '../../src/areas/clusters/control-plane/process/cluster-folder.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { controlPlaneConformance } from '../conformance/control-plane/control-plane.suite.ts';
@@ -41,7 +41,7 @@ controlPlaneConformance('kubernetes', {
   steadyProcessesOf: (root, id) => processesOf(root, id).filter((pid) => nameOf(pid) !== 'proxy-server'),
   async expireKeys(root, wanted) {
     const { port } = recordOf(root, wanted.id);
-    const needs = { addresses: ['127.0.0.1'], server: `https://127.0.0.1:${port}` };
+    const needs = { ...BESIDE_THE_DATA, addresses: ['127.0.0.1'], server: `https://127.0.0.1:${port}` };
     await ensureKubernetesKeys(join(root, wanted.id, 'pki'), wanted, needs, { now: () => Date.now() - 800 * DAY_MS });
   },
   version: KUBERNETES_VERSION,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Log } from '../../../../lib/log.ts';
+import type { PlaneGroups } from '../process/plane-groups.ts';
 import type { PlaneKind } from '../process/plane-kind.ts';
 import { ProcessControlPlanes } from '../process/process-control-planes.ts';
 import { addEncryptionKeys } from '../process/owner-keys.ts';
@@ -17,6 +18,7 @@ export interface EmbeddedOptions {
   address: string;
   /** Of the Service `kubernetes` inside. */
   serviceAddress: string;
+  groups?: PlaneGroups;
   clock: Clock;
   log: Log;
 }
@@ -34,6 +36,8 @@ function embeddedKind({ program, productVersion, serviceAddress }: EmbeddedOptio
     program,
     files: [],
     loadsAhead: true,
+    memoryBytes: 1024 ** 3,
+    pids: 256,
     ensureKeys: (wanted, { id, folders, address }, clock) => ensureClusterKeys(folders.pki(id), wanted, { address, serviceAddress }, clock),
     go: (_wanted, { record, address }) => ({ address, port: record.port, productVersion }),
     restore: ({ id }, { folders, record: { user } }, source) =>

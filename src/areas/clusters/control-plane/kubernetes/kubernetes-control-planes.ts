@@ -3,11 +3,12 @@ import type { Log } from '../../../../lib/log.ts';
 import { ControlPlaneError } from '../control-planes.ts';
 import { addEncryptionKeys } from '../process/owner-keys.ts';
 import { ClusterFolders, type ClusterRecord } from '../process/cluster-folder.ts';
+import type { PlaneGroups } from '../process/plane-groups.ts';
 import type { PlaneKind, PlanePlace } from '../process/plane-kind.ts';
 import { ProcessControlPlanes } from '../process/process-control-planes.ts';
 import { replaceObjects } from '../process/replace-objects.ts';
 import type { ProgramSet } from './find-programs.ts';
-import { ensureKubernetesKeys } from './kubernetes-keys.ts';
+import { BESIDE_THE_DATA, ensureKubernetesKeys } from './kubernetes-keys.ts';
 import { programPlan, type PlaneLayout } from './model/programs.ts';
 import { PlaneNetwork } from './plane-network.ts';
 
@@ -23,6 +24,7 @@ export interface KubernetesOptions {
   sets: readonly ProgramSet[];
   /** Who gives each control plane a network of its own, or why nobody does. */
   network: PlaneNetwork | string;
+  groups?: PlaneGroups;
   clock: Clock;
   log: Log;
 }
@@ -49,6 +51,8 @@ function kubernetesKind({ program, productVersion, sets, network: able }: Kubern
     program,
     files: sets.flatMap(({ paths, etcdutl }) => [...Object.values(paths), etcdutl]),
     loadsAhead: false,
+    memoryBytes: 4 * 1024 ** 3,
+    pids: 2048,
     allocate(give, { link, sharedUser }) {
       const ports = { tunnelPort: give.port(), innerPorts: [give.port(), give.port()] };
       if (network !== undefined) return { ...ports, link: link ?? give.link() };
@@ -59,7 +63,7 @@ function kubernetesKind({ program, productVersion, sets, network: able }: Kubern
     startedBy: ({ record }) => (hasNetwork(record) ? network!.startedBy(record) : []),
     ensureKeys(wanted, place, clock) {
       const { innerAddress, port } = layoutOf(setOf(sets, wanted.version), place);
-      const needs = { addresses: [place.address, innerAddress], server: `https://${innerAddress}:${port}` };
+      const needs = { ...BESIDE_THE_DATA, addresses: [place.address, innerAddress], server: `https://${innerAddress}:${port}` };
       return ensureKubernetesKeys(place.folders.pki(place.id), wanted, needs, clock);
     },
     go: (wanted, place) => ({ productVersion, programs: programPlan(layoutOf(setOf(sets, wanted.version), place)) }),

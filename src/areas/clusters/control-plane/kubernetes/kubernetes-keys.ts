@@ -8,14 +8,25 @@ import { readIfPresent, replaceFile } from '../../../../lib/pki/private-file.ts'
 import type { WantedControlPlane } from '../control-planes.ts';
 import { ensureOwner, firstEnd } from '../process/owner-keys.ts';
 import type { PlaneKeys } from '../process/plane-kind.ts';
-import { ETCD_HOSTS, inDataFolder, KEYS, KONNECTIVITY_SOCKET, SERVICE_ADDRESS } from './model/programs.ts';
+import { SERVICE_ADDRESS } from './model/program-arguments.ts';
+import { ETCD_HOSTS, inDataFolder, KEYS, KONNECTIVITY_SOCKET } from './model/programs.ts';
 
 export interface KeyNeeds {
   /** Addresses that the API server and the tunnel are reached by. */
   addresses: readonly string[];
   /** Where controllers and scheduler find the API server. */
   server: string;
+  /** Further names of the API server. */
+  hosts?: readonly string[];
+  /** Names that etcd is reached by. */
+  etcdHosts: readonly string[];
+  /** How the programs see the folder of the keys, and the socket of the tunnel. */
+  keyFolder: string;
+  tunnelSocket: string;
 }
+
+/** Of programs that run in the data folder of their cluster. */
+export const BESIDE_THE_DATA = { etcdHosts: ETCD_HOSTS, keyFolder: inDataFolder(KEYS), tunnelSocket: KONNECTIVITY_SOCKET };
 
 /**
  * The three authorities, all pairs, and the files that tell the programs about them. Makes what is missing, renews what ends soon.
@@ -23,18 +34,18 @@ export interface KeyNeeds {
 export async function ensureKubernetesKeys(
   folder: string,
   { names, accessRevision }: WantedControlPlane,
-  { addresses, server }: KeyNeeds,
+  { addresses, server, hosts = [], etcdHosts, keyFolder, tunnelSocket }: KeyNeeds,
   clock: Pick<Clock, 'now'>,
 ): Promise<PlaneKeys> {
   const now = clock.now();
-  const hostNames = names.filter((name) => isIP(name) === 0);
+  const hostNames = [...hosts, ...names.filter((name) => isIP(name) === 0)];
   const allAddresses = [...addresses, ...names.filter((name) => isIP(name) !== 0)];
   const pki = await ensurePki(folder, { names: hostNames, addresses: [...allAddresses, SERVICE_ADDRESS], clock });
   const files = new KeyFiles(folder);
   const store = await ensureAuthority(files, 'etcd-ca', 'tenantry-etcd-ca', now);
   const [etcdServer, etcdPeer, etcdClient, healthClient, tunnel, controllerManager, scheduler] = await Promise.all([
-    ensureLeaf(files, 'etcd-server', store, now, both('etcd', ETCD_HOSTS, ['127.0.0.1'])),
-    ensureLeaf(files, 'etcd-peer', store, now, both('etcd', ETCD_HOSTS, ['127.0.0.1'])),
+    ensureLeaf(files, 'etcd-server', store, now, both('etcd', etcdHosts, ['127.0.0.1'])),
+    ensureLeaf(files, 'etcd-peer', store, now, both('etcd', etcdHosts, ['127.0.0.1'])),
     ensureLeaf(files, 'apiserver-etcd-client', store, now, client('kube-apiserver-etcd-client', [])),
     ensureLeaf(files, 'etcd-healthcheck-client', store, now, client('kube-etcd-healthcheck-client', [])),
     ensureLeaf(files, 'konnectivity-server', pki.authority, now, both('system:konnectivity-server', hostNames, allAddresses)),
@@ -44,9 +55,9 @@ export async function ensureKubernetesKeys(
   await files.flush();
   const { owner, ownerGroup } = await ensureOwner(folder, pki.authority, accessRevision, now);
   await Promise.all([
-    keepFile(join(folder, 'controller-manager.conf'), kubeconfigBeside('controller-manager', server)),
-    keepFile(join(folder, 'scheduler.conf'), kubeconfigBeside('scheduler', server)),
-    keepFile(join(folder, 'egress.json'), JSON.stringify(EGRESS)),
+    keepFile(join(folder, 'controller-manager.conf'), kubeconfigOf('controller-manager', server, keyFolder)),
+    keepFile(join(folder, 'scheduler.conf'), kubeconfigOf('scheduler', server, keyFolder)),
+    keepFile(join(folder, 'egress.json'), JSON.stringify(egressThrough(tunnelSocket))),
     keepFile(join(folder, 'encryption.json'), JSON.stringify(encryptionConfiguration(pki.encryptionKeys))),
   ]);
   const { authority, frontProxyAuthority, serving, kubeletClient, admin, frontProxyClient } = pki;
@@ -76,18 +87,18 @@ function editionOf(certificates: readonly CertificateFile[]): string {
   return hash.digest('hex');
 }
 
-/** With the certificate in files beside it, which clients read again when they change. */
-function kubeconfigBeside(name: string, server: string): string {
+/** With the certificate in files, which clients read again when they change. */
+function kubeconfigOf(name: string, server: string, keyFolder: string): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'own', cluster: { server, 'certificate-authority': inDataFolder(`${KEYS}/ca.crt`) } }],
+    clusters: [{ name: 'own', cluster: { server, 'certificate-authority': `${keyFolder}/ca.crt` } }],
     users: [
       {
         name,
         user: {
-          'client-certificate': inDataFolder(`${KEYS}/${name}.crt`),
-          'client-key': inDataFolder(`${KEYS}/${name}.key`),
+          'client-certificate': `${keyFolder}/${name}.crt`,
+          'client-key': `${keyFolder}/${name}.key`,
         },
       },
     ],
@@ -97,11 +108,13 @@ function kubeconfigBeside(name: string, server: string): string {
 }
 
 /** What the API server has to say to nodes, webhooks and extension API servers goes through the tunnel, and in no other way. */
-const EGRESS = {
-  apiVersion: 'apiserver.k8s.io/v1beta1',
-  kind: 'EgressSelectorConfiguration',
-  egressSelections: [{ name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName: KONNECTIVITY_SOCKET } } } }],
-};
+function egressThrough(udsName: string): unknown {
+  return {
+    apiVersion: 'apiserver.k8s.io/v1beta1',
+    kind: 'EgressSelectorConfiguration',
+    egressSelections: [{ name: 'cluster', connection: { proxyProtocol: 'GRPC', transport: { uds: { udsName } } } }],
+  };
+}
 
 function encryptionConfiguration(keys: readonly EncryptionKey[]): unknown {
   const secretbox = { keys: keys.map(({ id, key }) => ({ name: id, secret: key.toString('base64') })) };

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, fstatSync, openSync, readSync, statSync, truncateSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statfsSync, statSync, truncateSync } from 'node:fs';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { ProgramSpec } from './model/program-plan.ts';
 import type { RunningProgram } from './program-keeper.ts';
@@ -7,6 +7,9 @@ import type { RunningProgram } from './program-keeper.ts';
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
 const LOG_CHECK_MS = 600_000;
 const WORDS_BYTES = 4000;
+const NO_SPACE = '\nno space left on device';
+/** Less than what a log or a store grows by at a time. */
+const SPACE_BYTES = 64 * 1024;
 
 /** Starts a program in this folder, which ends with us however we end. What it says is in `<name>.log`. */
 export function startProgram({ name, path, args }: ProgramSpec, withParent: readonly string[]): RunningProgram {
@@ -18,7 +21,7 @@ export function startProgram({ name, path, args }: ProgramSpec, withParent: read
     const child = spawn(command, words, { stdio: ['ignore', log, log] });
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(`Cannot run "${command}": ${error.message}`));
-      child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}\n${lastWords(logPath)}`));
+      child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}\n${lastWords(logPath)}${isFull() ? NO_SPACE : ''}`));
     });
     return { ended, signal: (signal) => void child.kill(signal) };
   } finally {
@@ -32,6 +35,12 @@ export function keepLogsShort(names: readonly string[], clock: Clock): void {
     for (const name of names) cutLog(logOf(name));
     keepLogsShort(names, clock);
   });
+}
+
+/** A program whose disk is full cannot write that down either. */
+function isFull(): boolean {
+  const { bavail, bsize } = statfsSync('.');
+  return bavail * bsize < SPACE_BYTES;
 }
 
 function logOf(name: string): string {

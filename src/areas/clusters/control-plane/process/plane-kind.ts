@@ -36,6 +36,9 @@ export interface PlaneKind {
   readonly files: readonly string[];
   /** Whether it is worth to load the program ahead for the next cluster. */
   readonly loadsAhead: boolean;
+  /** What all its processes together may have. */
+  readonly memoryBytes: number;
+  readonly pids: number;
   /** What a new cluster needs besides a port and a user. */
   allocate?(give: Allocation, record: ClusterRecord): Partial<ClusterRecord>;
   /** The address of an endpoint that was given none. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { ControlPlaneProvider } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import { Backoff } from '../../../../lib/backoff.ts';
@@ -22,6 +23,7 @@ import { askControl } from './control-socket.ts';
 import { endProcess } from './end-process.ts';
 import { whyNoOwnUsers } from './other-users.ts';
 import type { Launched } from './launch.ts';
+import { planeLimits, type PlaneGroups, type PlaneLimits } from './plane-groups.ts';
 import type { PlaneKeys, PlaneKind, PlanePlace } from './plane-kind.ts';
 import { ServerProcess } from './server-process.ts';
 import { SpareProcess } from './spare-process.ts';
@@ -31,6 +33,8 @@ export interface ProcessPlaneOptions {
   root: string;
   /** Where endpoints listen that have no address of their own. */
   address: string;
+  /** Who limits what each may use; absent: nobody. */
+  groups?: PlaneGroups;
   clock: Clock;
   log: Log;
 }
@@ -72,10 +76,12 @@ export class ProcessControlPlanes implements ControlPlanes {
   readonly #program: { program: string; args: readonly string[] };
   readonly #spare: SpareProcess;
   #spareSoon: Timer | undefined;
+  readonly #limits: PlaneLimits;
 
   constructor(kind: PlaneKind, options: ProcessPlaneOptions) {
     this.#kind = kind;
     this.provider = kind.provider;
+    this.#limits = planeLimits(kind.memoryBytes, kind.pids, availableParallelism());
     this.#options = options;
     this.#folders = new ClusterFolders(options.root);
     this.#program = { program: kind.program, args: [] };
@@ -251,14 +257,17 @@ export class ProcessControlPlanes implements ControlPlanes {
     const place = this.#place(id, held, wanted);
     const edition = editionOf(this.#kind.go(wanted, place));
     held.edition = edition;
-    if (await held.server.adopt(held.record.process, edition)) return;
+    if (await held.server.adopt(held.record.process, edition))
+      return this.#options.groups?.hold(id, held.record.process!.pid, this.#limits);
     await endProcess(held.record.process);
+    await this.#options.groups?.release(id);
     const { spare } = held;
     held.spare = undefined;
     const startedBy = this.#kind.startedBy?.(place);
     await held.server.load({ ...this.#program, logPath: this.#folders.log(id), user: held.record.user, startedBy }, spare);
     // Before it may do anything: whoever comes after a crash must find it.
     await this.#write(id, held, { process: held.server.identity });
+    await this.#options.groups?.hold(id, held.server.identity!.pid, this.#limits);
   }
 
   async #endProgram(id: string, held: Held): Promise<void> {
@@ -266,6 +275,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     held.spare?.release();
     held.spare = undefined;
     await endProcess(held.record.process);
+    await this.#options.groups?.release(id);
     held.backoff.reset();
     held.notBefore = 0;
     if (held.record.process !== undefined) await this.#write(id, held, { process: undefined });
@@ -295,6 +305,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       },
       () => this.#tell(id),
     );
+    await this.#options.groups?.limitProcessor(id, this.#limits);
   }
 
   #running(wanted: WantedControlPlane, held: Held): RunningControlPlane {

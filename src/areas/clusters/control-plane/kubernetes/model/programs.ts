@@ -1,3 +1,12 @@
+import {
+  apiserverArguments,
+  controllerManagerArguments,
+  ETCD_LIMITS,
+  keysIn,
+  konnectivityArguments,
+  schedulerArguments,
+  type ApiserverPlace,
+} from './program-arguments.ts';
 import type { ProgramName, ProgramPlan, ProgramSpec } from './program-plan.ts';
 
 /** The addresses and ports of one control plane, and where its programs are. */
@@ -26,10 +35,6 @@ const PEER_SOCKET = 'peer:0';
 export const ETCD_HOSTS = ['etcd', 'peer'];
 export const STORE_FOLDER = 'store';
 export const KONNECTIVITY_SOCKET = 'konnectivity.sock';
-export const SERVICE_RANGE = '10.96.0.0/16';
-export const SERVICE_ADDRESS = '10.96.0.1';
-const POD_RANGE = '10.244.0.0/16';
-const STORE_BYTES = 2 * 1024 ** 3;
 
 /** Of etcd, where it starts and where a snapshot becomes its store. */
 export const ETCD_MEMBER = [
@@ -43,7 +48,7 @@ export function inDataFolder(name: string): string {
   return `/proc/self/cwd/${name}`;
 }
 
-const key = (name: string): string => `${KEYS}/${name}`;
+const key = keysIn(KEYS);
 
 export function programPlan(layout: PlaneLayout): ProgramPlan {
   const { paths, withParent } = layout;
@@ -60,12 +65,23 @@ export function programPlan(layout: PlaneLayout): ProgramPlan {
     withParent,
     programs: [
       program('etcd', etcdArguments()),
-      program('kube-apiserver', apiserverArguments(layout)),
-      program('konnectivity-server', konnectivityArguments(layout), { readsKeysOnce: true }),
-      program('kube-controller-manager', controllerManagerArguments(), { afterReady: true }),
-      program('kube-scheduler', schedulerArguments(), { afterReady: true }),
+      program('kube-apiserver', apiserverArguments(apiserverPlace(layout))),
+      program('konnectivity-server', konnectivityArguments({ ...layout, keys: KEYS, socket: KONNECTIVITY_SOCKET, servers: 1 }), {
+        readsKeysOnce: true,
+      }),
+      program('kube-controller-manager', controllerManagerArguments(ALONE), { afterReady: true }),
+      program('kube-scheduler', schedulerArguments(ALONE), { afterReady: true }),
     ],
   };
+}
+
+/** One replica has nobody to agree with. */
+const ALONE = { keys: KEYS, leaderElect: false };
+
+function apiserverPlace({ listenAddress, advertisedAddress, port }: PlaneLayout): ApiserverPlace {
+  const isReachable = !advertisedAddress.startsWith('127.');
+  const etcdServers = `unixs://${ETCD_SOCKET}`;
+  return { keys: KEYS, etcdServers, listenAddress, port, advertisedAddress: isReachable ? advertisedAddress : undefined };
 }
 
 function etcdArguments(): string[] {
@@ -83,101 +99,6 @@ function etcdArguments(): string[] {
     `--peer-key-file=${key('etcd-peer.key')}`,
     `--peer-trusted-ca-file=${key('etcd-ca.crt')}`,
     '--peer-client-cert-auth',
-    `--quota-backend-bytes=${STORE_BYTES}`,
-    '--log-level=warn',
-  ];
-}
-
-function apiserverArguments({ listenAddress, advertisedAddress, port }: PlaneLayout): string[] {
-  return [
-    `--etcd-servers=unixs://${ETCD_SOCKET}`,
-    `--etcd-cafile=${key('etcd-ca.crt')}`,
-    `--etcd-certfile=${key('apiserver-etcd-client.crt')}`,
-    `--etcd-keyfile=${key('apiserver-etcd-client.key')}`,
-    `--encryption-provider-config=${key('encryption.json')}`,
-    `--bind-address=${listenAddress}`,
-    // An address that nobody else can reach is not written into the Service `kubernetes`.
-    ...(advertisedAddress.startsWith('127.') ? ['--endpoint-reconciler-type=none'] : [`--advertise-address=${advertisedAddress}`]),
-    `--secure-port=${port}`,
-    `--service-cluster-ip-range=${SERVICE_RANGE}`,
-    `--tls-cert-file=${key('apiserver.crt')}`,
-    `--tls-private-key-file=${key('apiserver.key')}`,
-    `--client-ca-file=${key('ca.crt')}`,
-    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
-    `--service-account-signing-key-file=${key('sa.key')}`,
-    `--service-account-key-file=${key('sa.pub')}`,
-    '--authorization-mode=Node,RBAC',
-    '--enable-admission-plugins=NodeRestriction',
-    '--enable-bootstrap-token-auth',
-    // Webhooks and extension API servers are reached at their Pods: Services are the nodes' business.
-    '--enable-aggregator-routing',
-    `--requestheader-client-ca-file=${key('front-proxy-ca.crt')}`,
-    '--requestheader-allowed-names=front-proxy-client',
-    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
-    '--requestheader-group-headers=X-Remote-Group',
-    '--requestheader-username-headers=X-Remote-User',
-    `--proxy-client-cert-file=${key('front-proxy-client.crt')}`,
-    `--proxy-client-key-file=${key('front-proxy-client.key')}`,
-    `--kubelet-certificate-authority=${key('ca.crt')}`,
-    `--kubelet-client-certificate=${key('apiserver-kubelet-client.crt')}`,
-    `--kubelet-client-key=${key('apiserver-kubelet-client.key')}`,
-    '--kubelet-preferred-address-types=InternalIP',
-    `--egress-selector-config-file=${key('egress.json')}`,
-    '--profiling=false',
-  ];
-}
-
-function konnectivityArguments({ listenAddress, tunnelPort, innerPorts: [admin, health] }: PlaneLayout): string[] {
-  return [
-    '--mode=grpc',
-    `--uds-name=${KONNECTIVITY_SOCKET}`,
-    '--server-port=0',
-    `--agent-bind-address=${listenAddress}`,
-    `--agent-port=${tunnelPort}`,
-    // A worker shows the certificate of its node.
-    `--cluster-ca-cert=${key('ca.crt')}`,
-    `--cluster-cert=${key('konnectivity-server.crt')}`,
-    `--cluster-key=${key('konnectivity-server.key')}`,
-    '--admin-bind-address=127.0.0.1',
-    `--admin-port=${admin}`,
-    '--health-bind-address=127.0.0.1',
-    `--health-port=${health}`,
-    '--proxy-strategies=destHost,default',
-    '--server-count=1',
-    '--v=0',
-  ];
-}
-
-function controllerManagerArguments(): string[] {
-  const kubeconfig = key('controller-manager.conf');
-  return [
-    `--kubeconfig=${kubeconfig}`,
-    `--authentication-kubeconfig=${kubeconfig}`,
-    `--authorization-kubeconfig=${kubeconfig}`,
-    // Who may become a node is the platform's to say.
-    '--controllers=*,bootstrapsigner,tokencleaner,-certificatesigningrequest-approving-controller',
-    '--leader-elect=false',
-    '--secure-port=0',
-    '--use-service-account-credentials',
-    `--service-account-private-key-file=${key('sa.key')}`,
-    `--root-ca-file=${key('ca.crt')}`,
-    `--cluster-signing-cert-file=${key('ca.crt')}`,
-    `--cluster-signing-key-file=${key('ca.key')}`,
-    '--allocate-node-cidrs',
-    `--cluster-cidr=${POD_RANGE}`,
-    `--service-cluster-ip-range=${SERVICE_RANGE}`,
-    '--profiling=false',
-  ];
-}
-
-function schedulerArguments(): string[] {
-  const kubeconfig = key('scheduler.conf');
-  return [
-    `--kubeconfig=${kubeconfig}`,
-    `--authentication-kubeconfig=${kubeconfig}`,
-    `--authorization-kubeconfig=${kubeconfig}`,
-    '--leader-elect=false',
-    '--secure-port=0',
-    '--profiling=false',
+    ...ETCD_LIMITS,
   ];
 }

@@ -29,7 +29,7 @@ describe('the objects of a control plane on a Kubernetes', { timeout: 120_000 },
 
   const pathOf = ({ apiVersion, kind, metadata }: KubeObject) => {
     const prefix = apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`;
-    return `${prefix}/namespaces/${metadata.namespace}/${PLURALS[kind!] ?? `${kind!.toLowerCase()}s`}/${metadata.name}`;
+    return `${prefix}/namespaces/${metadata.namespace}/${PLURALS[kind] ?? `${kind.toLowerCase()}s`}/${metadata.name}`;
   };
   const apply = async (object: KubeObject) => {
     const path = `${pathOf(object)}?fieldManager=tenantry&force=true&fieldValidation=Strict`;

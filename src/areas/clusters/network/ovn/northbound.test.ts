@@ -16,10 +16,17 @@ const policies = (one: Vpc, peers: Vpc[] = []): string[] => textOf(one, peers).f
 
 describe('the rows of a VPC', () => {
   it('let the endpoint through above the drop of the platform', () => {
-    const [endpoint, own, blocked] = policies(vpc);
+    const [endpoint, , , own, blocked] = policies(vpc);
     expect(endpoint).toMatch(/ 31000 .*ip4\.dst == 100\.64\.0\.2 && tcp\.dst == 6443 allow$/);
     expect(own).toMatch(/ 30500 .*ip4\.src == \{10\.0\.1\.0\/24\} && ip4\.dst == \{10\.0\.1\.0\/24\} allow$/);
     expect(blocked).toMatch(/ 30000 .*100\.64\.0\.0\/10.* drop$/);
+  });
+
+  it('let in from outside what answers a worker, and nothing else', () => {
+    const fromOutside = policies(vpc).filter((text) => text.includes('inport == "u.a"'));
+    expect(fromOutside).toHaveLength(2);
+    expect(fromOutside[0]).toMatch(/ 31000 inport == "u\.a" && ct\.trk && ct\.rpl && ip4\.dst == \{10\.0\.1\.0\/24\} allow$/);
+    expect(fromOutside[1]).toMatch(/ 29500 inport == "u\.a" && ip4 drop$/);
   });
 
   it('allow a peer in both directions, and nothing else that comes over its link', () => {
@@ -43,6 +50,7 @@ describe('the rows of a VPC', () => {
     const { toWire } = subnetNames('a', subnet);
     const commands = textOf({ ...vpc, mode: 'VLAN', subnets: [subnet] });
     expect(commands).toContain(`set Logical_Switch_Port ${toWire} tag_request=7`);
+    expect(commands.some((text) => text.includes(`inport == "${toWire}" && ip4.src != {10.0.1.0/24} drop`))).toBe(true);
     expect(commands).toContain(`lsp-set-type ${toWire} localnet`);
     expect(textOf(vpc).some((text) => text.includes(toWire))).toBe(false);
   });

@@ -19,7 +19,7 @@ export interface Rows {
 
 /** Priorities of a router's policies, the first to match decides. */
 const POLICY = { endpoint: 31_000, own: 30_500, peer: 30_400, blocked: 30_000, link: 29_500, world: 29_000 } as const;
-const ACL = { ownRouter: 1900, refused: 1800, outside: 1100, send: 1000, receive: 1000, rest: 900 } as const;
+const ACL = { ownRouter: 1900, refused: 1800 } as const;
 
 /** The switch that all routers meet the machine in. */
 export function externalCommands(): Command[] {
@@ -129,9 +129,14 @@ function policyCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
   const segments = `inport == {${vpc.subnets.map((subnet) => `"${subnetNames(vpc.name, subnet).gateway}"`).join(', ')}}`;
   const own = setOf(ownRanges(vpc));
   const subnets = setOf(vpc.subnets.map(({ cidr }) => cidr));
+  const outside = `inport == "${uplinkPorts(vpc.name).router}"`;
   const policies: [priority: number, match: string, action: 'allow' | 'drop'][] = [
     ...vpc.endpoints.map((endpoint): [number, string, 'allow'] => [POLICY.endpoint, `${segments} && ${endpointMatch(endpoint)}`, 'allow']),
     ...answerMatches(vpc, platform).map((match): [number, string, 'allow'] => [POLICY.endpoint, `${segments} && ${match}`, 'allow']),
+    // What comes back to a worker was tracked by the router, which gave it the worker's address: nothing else from outside gets in.
+    [POLICY.endpoint, `${outside} && ct.trk && ct.rpl && ip4.dst == ${own}`, 'allow'],
+    ...questionMatches(vpc, platform).map((match): [number, string, 'allow'] => [POLICY.endpoint, `${outside} && ${match}`, 'allow']),
+    [POLICY.link, `${outside} && ip4`, 'drop'],
     [POLICY.own, `${segments} && ip4.src == ${own} && ip4.dst == ${own}`, 'allow'],
     ...peers.flatMap((peer): [number, string, 'allow' | 'drop'][] => {
       const theirs = setOf(peer.subnets.map(({ cidr }) => cidr));
@@ -151,34 +156,26 @@ function policyCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
   ];
 }
 
-type AccessRule = [direction: 'from-lport' | 'to-lport', priority: number, match: string, action: string];
-
-/** What workers send and receive: policies of the router see neither its own addresses nor which connection a packet belongs to. */
+/**
+ * What does not get into segments: policies of a router do not see what is for the router itself. None of it depends on connections, so that segments need not
+ * track them.
+ */
 function accessCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Command[] {
   const group = groupOf(vpc.name);
   const { router } = uplinkOf(platform, vpc.index);
-  const friends = setOf([
-    ...ownRanges(vpc),
-    ...vpc.subnets.map(({ gateway }) => gateway),
-    ...peers.flatMap((peer) => peer.subnets.map(({ cidr }) => cidr)),
-  ]);
-  const rules: AccessRule[] = [
-    ['from-lport', ACL.ownRouter, `inport == @${group} && ip4.dst == ${router}`, 'drop'],
-    ...refusedMatches(vpc, peers).map((match): AccessRule => ['from-lport', ACL.refused, `inport == @${group} && ${match}`, 'drop']),
-    ...questionMatches(vpc, platform).map((match): AccessRule => [
-      'to-lport',
-      ACL.outside,
-      `outport == @${group} && ${match}`,
-      'allow-related',
-    ]),
-    ['from-lport', ACL.send, `inport == @${group} && ip4`, 'allow-related'],
-    ['to-lport', ACL.receive, `outport == @${group} && ip4.src == ${friends}`, 'allow-related'],
-    ['to-lport', ACL.rest, `outport == @${group} && ip`, 'drop'],
+  const rules: [priority: number, match: string][] = [
+    [ACL.ownRouter, `inport == @${group} && ip4.dst == ${router}`],
+    [ACL.ownRouter, `inport == @${group} && ip6`],
+    ...refusedMatches(vpc, peers).map((match): [number, string] => [ACL.refused, `inport == @${group} && ${match}`]),
+    // On a wire there may be others: only what is of the VPC comes in from there.
+    ...vpc.subnets
+      .filter(({ vlan }) => vlan !== undefined)
+      .map((subnet): [number, string] => [
+        ACL.refused,
+        `inport == "${subnetNames(vpc.name, subnet).toWire}" && ip4.src != ${setOf(ownRanges(vpc))}`,
+      ]),
   ];
-  return [
-    ['acl-del', group],
-    ...rules.map(([direction, priority, match, action]) => ['acl-add', group, direction, String(priority), match, action]),
-  ];
+  return [['acl-del', group], ...rules.map(([priority, match]) => ['acl-add', group, 'from-lport', String(priority), match, 'drop'])];
 }
 
 /** Takes away rows that none of these VPCs has. */

@@ -28,6 +28,22 @@ await build({
   chunkNames: 'chunks/[name]-[hash]',
   logLevel: 'warning',
 });
+// What a worker's machine starts with, each in one file: machines that are emulated take longest to find and link the many files of a program.
+await build({
+  entryPoints: ['src/main/worker.ts', 'src/main/shim.ts'],
+  outdir: 'dist/worker-image',
+  bundle: true,
+  minifySyntax: true,
+  minifyWhitespace: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  // Native code is loaded from its package.
+  external: ['koffi'],
+  define: { TENANTRY_VERSION: JSON.stringify(JSON.parse(readFileSync('package.json', 'utf8')).version) },
+  banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
+  logLevel: 'warning',
+});
 // Recorded facts about Kubernetes stay beside the code as data files: they are read when first needed, not parsed at start.
 const recorded = 'src/engine/apiserver/builtin/generated';
 if (existsSync(recorded)) cpSync(recorded, 'dist/kubernetes', { recursive: true, filter: (path) => !path.endsWith('.ts') });

@@ -98,10 +98,13 @@ if [ -f $modules/order ]; then
 fi
 `;
 
-/** The node agent; one that ends is started again, not at once. */
+/**
+ * The node agent; one that ends is started again, not at once. Certificates of the world's authorities are looked for when one is needed: to read
+ * all of them first takes an emulated machine longer than to boot.
+ */
 export const AGENT = `#!/bin/sh
-export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/var/lib UV_THREADPOOL_SIZE=2
-${GUEST.node} ${GUEST.product}/dist/worker.js --join ${GUEST.settings}/${SETTINGS.join} --data ${GUEST.data} < /dev/null
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/var/lib UV_THREADPOOL_SIZE=2 SSL_CERT_DIR=/etc/ssl/certs
+${GUEST.node} --use-openssl-ca ${GUEST.product}/dist/worker.js --join ${GUEST.settings}/${SETTINGS.join} --data ${GUEST.data} < /dev/null
 echo "tenantry-worker: the agent ended with $?"
 sleep 1
 `;

@@ -7,11 +7,16 @@ interface Package {
   optionalDependencies?: Record<string, string>;
 }
 
+/** Where the build puts what is made for workers. */
+const WHOLE = 'worker-image';
+
 /** Copies the product into a worker: its programs and the packages that they use, without what is only for developers. */
 export async function copyProduct(from: string, to: string): Promise<void> {
   await mkdir(join(to, 'node_modules'), { recursive: true });
   await cp(join(from, 'package.json'), join(to, 'package.json'));
   await copyTree(join(from, 'dist'), join(to, 'dist'));
+  // The same programs, in one file each.
+  await cp(join(from, 'dist', WHOLE), join(to, 'dist'), { recursive: true }).catch(unlessMissing);
   for (const [name, folder] of await packagesOf(from)) await copyTree(folder, join(to, 'node_modules', name));
 }
 
@@ -49,6 +54,10 @@ function packageFolder(name: string, from: string): string | undefined {
     if (existsSync(join(place, 'package.json'))) return place;
     if (folder === dirname(folder)) return undefined;
   }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 const LEFT_OUT = /\.(map|md|ts|c|cc|h|o|pdb)$/;

@@ -1,4 +1,4 @@
-import { chmod, constants, copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, constants, copyFile, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { runCommand } from '../../../../lib/run-command.ts';
 import { cpio, directory, file, type CpioEntry } from './cpio.ts';
@@ -35,6 +35,9 @@ export interface WorkerImage {
 /** Programs of the machine that a worker's agent uses when they are there. */
 const TOOLS = ['nsenter', 'setpriv', 'setsid', 'ip', 'nft', 'bwrap', 'runc', 'crun'];
 const FOLDERS = ['bin', 'dev', 'etc', 'image', 'lib', 'opt', 'proc', 'root', 'run', 'sbin', 'sys', 'tmp', 'usr/bin', 'usr/sbin', 'var'];
+/** Of the world, one in each file, found by the hash of its name. */
+const AUTHORITIES = '/etc/ssl/certs';
+const notBundled = (path: string) => !path.endsWith('.crt') && !path.endsWith('java');
 /** Made anew in each worker, so outside of what it cannot write to. */
 const LINKS = { 'etc/hosts': '/run/hosts', 'etc/resolv.conf': '/run/resolv.conf' };
 
@@ -125,6 +128,7 @@ async function build({ draft, product, node, busybox, tools, kernel }: Build): P
     await writeFile(join(tree, 'etc', name), text);
     await chmod(join(tree, 'etc', name), 0o755);
   }
+  await cp(AUTHORITIES, join(tree, AUTHORITIES), { recursive: true, dereference: true, filter: notBundled }).catch(() => {});
   if (kernel !== undefined) await copyModules(kernel, POD_MODULES, join(tree, 'lib/modules', kernel.release));
   await writeFile(join(draft, 'initramfs'), cpio(await initramfs(busybox, kernel)));
   if (kernel !== undefined && !(await writePlainKernel(kernel.path, join(draft, 'kernel')))) {

@@ -136,6 +136,7 @@ export class ClustersOnDemand {
       },
       machineKinds: MACHINE_PROVIDERS.map((name) => ({ name, isolation: name === 'gvisor' ? 'Sandbox' : 'Kernel' })),
       openMachines: async () => (await import('./worker-image.ts')).hostMachines({ data, log }),
+      services: new (await import('./tenant-services-supervisor.ts')).TenantServicesSupervisor({ data, log }),
       gateways: new WireguardGateways({ folder: join(data, 'clusters/vpn'), clock: realClock }),
       openNetworks: async () => {
         const { openNetworks } = await import('../areas/clusters/network/open-networks.ts');

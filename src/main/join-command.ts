@@ -28,6 +28,7 @@ export function addJoinCommand(program: Command): void {
     )
     .option('--service-range <cidr>', "the cluster's range of Service addresses (default: 10.0.0.0/24)")
     .option('--pod-range <cidr>', 'the addresses of Pods on this machine (default: a range that is free)')
+    .option('--image-mirror <address:port>', 'a registry that is asked before all others, by plain HTTP')
     .option('--node-port-address <ip>', 'where node ports of Services are opened (default: 127.0.0.1)')
     .option('--keep-pods', 'let Pods go on when it is stopped; the next start finds them')
     .addOption(new Option('--log-level <level>', 'how much to log').choices(LOG_LEVELS).default('warn'))

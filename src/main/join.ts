@@ -42,6 +42,8 @@ export interface JoinOptions {
   serviceRange?: string;
   podRange?: string;
   nodePortAddress?: string;
+  /** address:port */
+  imageMirror?: string;
   keepPods?: boolean;
   logLevel?: string;
   logFormat?: string;
@@ -148,6 +150,7 @@ async function settingsOf(options: JoinOptions, log: Log): Promise<Settings> {
     resources: {},
     hostPaths: [],
     nodePortAddress: given.nodePortAddress,
+    imageMirror: given.imageMirror,
     version: productVersion(),
   };
 }

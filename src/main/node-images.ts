@@ -10,10 +10,10 @@ import type { Log } from '../lib/log.ts';
 import { productVersion } from './product-version.ts';
 
 /** The images of an instance's node, for the agent and for `tenantry image`, which may both run at once. */
-export async function nodeImages(data: string, log: Log): Promise<NodeImages> {
+export async function nodeImages(data: string, log: Log, mirror?: string): Promise<NodeImages> {
   return createImages({
     dir: imagesFolder(data),
-    registries: await readRegistries(registriesPath(data)),
+    registries: { ...(await readRegistries(registriesPath(data))), ...(mirror === undefined ? {} : { everywhere: mirror }) },
     builtIns: standardBuiltIns(productVersion(), process.execPath, programFolder()),
     proxy: proxySettings(process.env),
     clock: realClock,

@@ -39,6 +39,8 @@ export interface NodeOptions {
   resources: Readonly<Record<string, string>>;
   hostPaths: readonly string[];
   nodePortAddress?: string;
+  /** A registry that is asked before all others. */
+  imageMirror?: string;
   version: string;
   log: Log;
 }
@@ -59,7 +61,7 @@ export async function runNode(options: NodeOptions): Promise<RunningNode> {
   const informers = new SharedInformers({ client, log });
   const [shim, images, network] = await Promise.all([
     connectShim({ dir }),
-    nodeImages(data, log),
+    nodeImages(data, log, options.imageMirror),
     podNetwork(options, dir, client, informers),
   ]);
   const { driver, runtime } = await chooseDriver({ mode: options.mode, shim, dir, version, log });

@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MetricsRegistry } from '../../lib/metrics.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
+import type { TenantServices } from './access/services/tenant-services.ts';
 import type { Gateways } from './access/vpn/gateways.ts';
 import type { ControlPlanes } from './control-plane/control-planes.ts';
 import type { Offers } from './policy/model/offers.ts';
@@ -26,6 +27,8 @@ export interface ClustersStart {
   openMachines: OpenMachines;
   /** Who makes networks, asked when the first is wanted. */
   openNetworks: OpenNetworks;
+  /** Names and images for workers. */
+  services: TenantServices;
   /** Who runs VPN gateways. */
   gateways: Gateways;
 }

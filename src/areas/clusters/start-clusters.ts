@@ -54,6 +54,7 @@ export function startClusterControllers(environment: ClustersEnvironment): Runni
       await environment.machines.close();
       await environment.networks.close();
       environment.gateways.close();
+      await environment.services.stop();
     },
   };
 }

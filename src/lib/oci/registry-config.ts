@@ -4,6 +4,8 @@ import type { RegistryCredential } from './credentials.ts';
 /** How this node reaches registries; those not named are reached by HTTPS with the system's certificate authorities, without a credential. */
 export interface RegistryConfig {
   registries: Record<string, RegistrySettings>;
+  /** Asked before every registry, by plain HTTP, with the registry's name before the path: `10.0.0.1:5000`. */
+  everywhere?: string;
 }
 
 export interface RegistrySettings {
@@ -14,6 +16,8 @@ export interface RegistrySettings {
   /** Certificates in PEM, trusted for this registry besides the system's. */
   ca?: string;
   credential?: RegistryCredential;
+  /** Workers of tenants get what the credential is good for too. */
+  tenants?: boolean;
 }
 
 export const NO_REGISTRIES: RegistryConfig = { registries: {} };
@@ -21,7 +25,7 @@ export const NO_REGISTRIES: RegistryConfig = { registries: {} };
 const HOST = /^(?:[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?|\[[0-9a-fA-F:]+\])(?::\d{1,5})?$/;
 const MIRROR = /^[^/\s]+(?:\/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$/;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-const FIELDS = ['mirrors', 'insecure', 'ca', 'credentials'];
+const FIELDS = ['mirrors', 'insecure', 'ca', 'credentials', 'tenants'];
 
 /**
  * Reads the registries file, already parsed from YAML. Strict: an option that is misspelt would otherwise be an image that is not found.
@@ -46,7 +50,8 @@ export function settingsOf(config: RegistryConfig, registry: string): RegistrySe
 
 function settings(host: string, value: unknown, readFile: (path: string) => string): RegistrySettings {
   const at = `registries["${host}"]`;
-  const { mirrors = [], insecure = false, ca, credentials } = record(value ?? {}, at, FIELDS);
+  const { mirrors = [], insecure = false, ca, credentials, tenants = false } = record(value ?? {}, at, FIELDS);
+  if (typeof tenants !== 'boolean') throw problem(`${at}.tenants`, 'is neither true nor false');
   if (typeof insecure !== 'boolean') throw problem(`${at}.insecure`, 'is neither true nor false');
   if (!Array.isArray(mirrors)) throw problem(`${at}.mirrors`, 'is no list; write one host per line, each after `- `');
   for (const [index, mirror] of mirrors.entries()) {
@@ -56,7 +61,7 @@ function settings(host: string, value: unknown, readFile: (path: string) => stri
       'is no host with an optional port and path; leave the scheme out, as in `mirror.example:5000/hub`',
     );
   }
-  const result: RegistrySettings = { mirrors, insecure };
+  const result: RegistrySettings = { mirrors, insecure, ...(tenants ? { tenants } : {}) };
   if (ca !== undefined) result.ca = certificates(`${at}.ca`, ca, readFile);
   if (credentials !== undefined) result.credential = credential(host, `${at}.credentials`, credentials, readFile);
   return result;

@@ -34,7 +34,11 @@ export function pullSources(reference: ImageReference, requested: readonly Regis
   }));
   const fromNode = own.credential === undefined ? [] : [{ ...base, credential: own.credential }];
   const known = [...fromRequest, ...fromNode];
-  return [...mirrors, ...(known.length > 0 ? known : [base])];
+  return [...mirrors, ...everywhere(reference, config), ...(known.length > 0 ? known : [base])];
+}
+
+function everywhere({ registry, repository }: ImageReference, { everywhere: host }: RegistryConfig): PullSource[] {
+  return host === undefined ? [] : [{ origin: originOf(host, true), repository: `${registry}/${repository}`, insecure: true }];
 }
 
 function mirrorSource(mirror: string, repository: string, config: RegistryConfig): PullSource {

@@ -32,6 +32,8 @@ export function kubeconfigSecretOf(cluster: string): string {
 export const ClusterCondition = {
   Accepted: 'Accepted',
   NetworkReady: 'NetworkReady',
+  /** Names and images are there for its workers. */
+  PlatformServed: 'PlatformServed',
   Restored: 'Restored',
   ControlPlaneReady: 'ControlPlaneReady',
   AccessGranted: 'AccessGranted',

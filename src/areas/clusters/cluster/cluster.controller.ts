@@ -94,6 +94,8 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     keepWorkers: (cluster) =>
       keepClusterWorkers(cluster, { ...environment, ports, workersOf: (id) => clusters.byIndex(BY_UID, id)[0]?.status?.workers ?? [] }),
     sleepWorkers: (cluster) => sleepWorkers(cluster, environment.machines, clock),
+    services: environment.services,
+    servedAddresses: () => [...clusters.list()].flatMap(({ status }) => status?.network?.address ?? []),
     balancers: async (cluster) => (await ports.connection(cluster)).balancers(),
     async keepSecret(secret) {
       const { namespace, name } = secret.metadata;

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../kube/object.ts';
 import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import type { TenantBalancers } from '../access/load-balancer/tenant-balancers.ts';
+import type { TenantServices } from '../access/services/tenant-services.ts';
 import type { AddOn } from '../add-ons/add-on.ts';
 import type { TenantConnection } from '../add-ons/tenant-connection.ts';
 import type { ControlPlanes, RunningControlPlane } from '../control-plane/control-planes.ts';
@@ -18,6 +19,7 @@ import { addOnsInstalled } from './steps/add-ons-installed.step.ts';
 import { backedUp } from './steps/backed-up.step.ts';
 import { controlPlaneReady } from './steps/control-plane-ready.step.ts';
 import { networkReady } from './steps/network-ready.step.ts';
+import { platformServed } from './steps/platform-served.step.ts';
 import { placementKept } from './steps/placement-kept.step.ts';
 import { restored } from './steps/restored.step.ts';
 import { servicesPublished } from './steps/services-published.step.ts';
@@ -49,6 +51,9 @@ export interface ClusterPorts {
   keepWorkers(cluster: TenantCluster): Promise<Outcome>;
   /** Ends their machines. */
   sleepWorkers(cluster: TenantCluster): Promise<void>;
+  services: TenantServices;
+  /** Where the platform serves the workers of all clusters. */
+  servedAddresses(): string[];
   /** The Services inside that want an address. */
   balancers(cluster: TenantCluster): Promise<TenantBalancers>;
 }
@@ -59,6 +64,7 @@ export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
   return [
     accepted(ports),
     networkReady(ports),
+    platformServed(ports),
     restored(ports),
     controlPlaneReady(ports),
     accessGranted(ports),

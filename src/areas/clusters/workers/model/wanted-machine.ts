@@ -42,6 +42,7 @@ export function wantedMachine({ metadata, status }: TenantCluster, worker: Worke
     settings: {
       'service-range': network.serviceCidr ?? SERVICE_RANGES[status!.provider ?? 'embedded'],
       'node-port-address': worker.address,
+      ...imageMirror(network),
       ...(worker.podCidrs?.[0] === undefined ? {} : { 'pod-range': worker.podCidrs[0] }),
     },
   };
@@ -51,6 +52,11 @@ type ClusterNetwork = NonNullable<NonNullable<TenantCluster['status']>['network'
 
 function dnsServers({ address, listeners = [] }: ClusterNetwork): string[] {
   return [...new Set(listeners.filter(({ name }) => name === 'names').map((listener) => listener.address ?? address))];
+}
+
+function imageMirror({ address, listeners = [] }: ClusterNetwork): Record<string, string> {
+  const images = listeners.find(({ name }) => name === 'images');
+  return images === undefined ? {} : { 'image-mirror': `${images.address ?? address}:${images.port}` };
 }
 
 /** A part of the cluster's range of Pods that none of its workers has; undefined when there is none left. */

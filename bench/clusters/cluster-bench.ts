@@ -16,6 +16,7 @@ import { connect, startEngineProcess, type EngineProcess } from '../tenancy/engi
 
 const TENANT = 'acme';
 const AT_ONCE = 8;
+const NO_PROGRAMS = '/var/empty';
 
 export interface BenchCluster {
   kubeconfig: string;
@@ -36,8 +37,9 @@ export class ClusterBench {
     this.#kubectl = kubectl;
   }
 
-  static async start(data: string, maxClusters: number): Promise<ClusterBench> {
-    const engine = await startEngineProcess(data, []);
+  /** `programs`: the folder with those of Kubernetes control planes, which are then the default; without, the embedded ones are. */
+  static async start(data: string, maxClusters: number, programs = NO_PROGRAMS): Promise<ClusterBench> {
+    const engine = await startEngineProcess(data, ['--kubernetes-programs', programs]);
     await engine.client.resource(TenantKind).create({ metadata: { name: TENANT }, spec: {} });
     await untilTrue(engine.client, TenantKind, undefined, TENANT, isReady);
     await engine.client

@@ -1,4 +1,4 @@
-// What tenants' control planes cost: `npm run bench -- clusters [how many at rest | flood]`, beside a real kube-apiserver with etcd; their networks: `npm run bench -- clusters vpcs`.
+// What tenants' control planes cost: `npm run bench -- clusters [how many at rest | flood | kubernetes]`, beside a real kube-apiserver with etcd; their networks: `npm run bench -- clusters vpcs`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,10 @@ import { benchVpcs } from './vpcs.ts';
 
 if (process.argv[2] === 'vpcs') {
   await benchVpcs();
+  process.exit(0);
+}
+if (process.argv[2] === 'kubernetes') {
+  await benchKubernetes();
   process.exit(0);
 }
 const onlyFlood = process.argv[2] === 'flood';

@@ -36,7 +36,7 @@ interface Line {
 }
 
 /** How long a line waits for others to be written with it. */
-const GATHER_MS = 10;
+const GATHER_MS = 50;
 
 /**
  * Who changed what, as lines of audit.k8s.io/v1 at level Metadata: all writes, everything that was refused, and who got into a Pod. Never a body.

@@ -72,9 +72,9 @@ function* checkStatus(shape: VersionShape, object: KubeObject, old: KubeObject |
   found.push(...(yield* checkValue(node, object.status, { base: 'status', old: before, pace })));
 }
 
-/** Doubled items are let pass while the stored object has doubled items too. */
+/** Doubled items are let pass while the stored object has doubled items too; those in what is shared with it are. */
 function* checkLists(shape: VersionShape, object: KubeObject, old: KubeObject | undefined, pace: Pace): Sliced<FieldError[]> {
-  const found = yield* checkListTypes(shape.node!, object, pace);
+  const found = yield* checkListTypes(shape.node!, object, pace, old);
   if (found.length === 0 || old === undefined) return found;
   return (yield* checkListTypes(shape.node!, old, pace)).length > 0 ? [] : found;
 }

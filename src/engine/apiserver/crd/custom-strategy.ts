@@ -1,6 +1,6 @@
 import type { FieldError } from '../../../kube/field-error.ts';
 import { quote } from '../../../kube/go-text.ts';
-import { deepCopy, semanticEqual } from '../../../kube/json-value.ts';
+import { semanticEqual } from '../../../kube/json-value.ts';
 import { isQualifiedName } from '../../../kube/names.ts';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import { badRequestError } from '../../../kube/status.ts';
@@ -123,7 +123,7 @@ function keepAllButStatus(object: KubeObject, old: KubeObject): void {
     if (field !== 'status' && field !== 'metadata') copyField(object, old, field);
   }
   const { managedFields, resourceVersion } = object.metadata;
-  object.metadata = deepCopy(old.metadata);
+  object.metadata = { ...old.metadata };
   if (managedFields === undefined) delete object.metadata.managedFields;
   else object.metadata.managedFields = managedFields;
   if (resourceVersion !== undefined) object.metadata.resourceVersion = resourceVersion;

@@ -6,11 +6,23 @@ import { goJson } from './go-print.ts';
 import type { SchemaNode } from './schema-node.ts';
 import type { Pace, Sliced } from './slices.ts';
 
-/** Checks that lists declared as sets hold no item twice, and that those declared as maps hold no key twice. */
-export function* checkListTypes(node: SchemaNode, value: Record<string, Json>, pace: Pace, path = ''): Sliced<FieldError[]> {
+/**
+ * Checks that lists declared as sets hold no item twice, and that those declared as maps hold no key twice. @param except fields of an object
+ * that need not be looked at again in this one
+ */
+export function* checkListTypes(
+  node: SchemaNode,
+  value: Record<string, Json>,
+  pace: Pace,
+  except?: Record<string, Json>,
+): Sliced<FieldError[]> {
   const found: FieldError[] = [];
-  yield* visitObject(node, value, path, pace, found);
+  yield* visitObject(node, except === undefined ? value : withoutShared(value, except), '', pace, found);
   return found;
+}
+
+function withoutShared(value: Record<string, Json>, other: Record<string, Json>): Record<string, Json> {
+  return Object.fromEntries(Object.entries(value).filter(([name, item]) => !Object.hasOwn(other, name) || other[name] !== item));
 }
 
 function* visitObject(node: SchemaNode, value: Record<string, Json>, path: string, pace: Pace, found: FieldError[]): Sliced<void> {

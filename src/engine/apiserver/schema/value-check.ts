@@ -41,6 +41,8 @@ interface Run {
 }
 
 function* checkRatcheted(run: Run, node: SchemaNode, value: Json, old: OldValue): Sliced<void> {
+  // The very same value was accepted before: whatever were found about it would be let pass.
+  if (value === old) return;
   const mark = run.findings.length;
   yield* checkNode(run, node, value, old);
   if (run.findings.length > mark && old !== UNCORRELATED && equalsOld(node, value, old, run.equal)) run.findings.truncate(mark);
@@ -53,13 +55,9 @@ function isLeaf(node: SchemaNode, value: Json): boolean {
 
 function* checkChild(run: Run, node: SchemaNode, value: Json, old: OldValue): Sliced<void> {
   if (run.pace.tick()) yield;
-  if (!isLeaf(node, value) || needsLongMatch(node, value, run.pace)) {
-    yield* checkRatcheted(run, node, value, old);
-    return;
-  }
-  const mark = run.findings.length;
-  checkLeaf(run, node, value);
-  if (run.findings.length > mark && old !== UNCORRELATED && value === old) run.findings.truncate(mark);
+  if (value === old) return;
+  if (!isLeaf(node, value) || needsLongMatch(node, value, run.pace)) yield* checkRatcheted(run, node, value, old);
+  else checkLeaf(run, node, value);
 }
 
 function checkLeaf(run: Run, node: SchemaNode, value: Json, matches?: boolean): void {

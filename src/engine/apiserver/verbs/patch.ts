@@ -14,7 +14,7 @@ import type { ServerCore } from './core.ts';
 import { createObject } from './create.ts';
 import { patchFailure } from './patch-failure.ts';
 import { updatedResponse } from './put.ts';
-import { isPatchOfStatus, statusPart, withRest } from './status-part.ts';
+import { isPatchOfStatus, leavesMetadata, statusPart, withMetadata, withRest } from './status-part.ts';
 import { fitNamespace, wipeSystemFields } from './system-fields.ts';
 import { fitToPath, updateObject } from './update.ts';
 import { refuseExcess, SLICED_VALUE_LIMIT as PATCH_VALUE_LIMIT } from './value-limits.ts';
@@ -60,9 +60,12 @@ export async function patch(core: ServerCore, resource: Resource, request: ApiRe
           .then((draft) => runInSlices(trackUpdateInSlices(old, draft, track)).then(() => draft));
       }
       const partly = type === MERGE_PATCH && isPatchOfStatus(resource, subresource, body.value);
-      const patched: Json = applyPatch(resource, type, partly ? statusPart(old) : old, body.value);
+      const lean = partly && leavesMetadata(body.value);
+      const base = lean ? { ...statusPart(old), metadata: {} } : partly ? statusPart(old) : old;
+      const patched: Json = applyPatch(resource, type, base, body.value);
       const decoded = decodePatched(resource, request, parts(patched)) as KubeObject;
-      const draft = partly ? withRest(decoded, old) : decoded;
+      const part = lean ? withMetadata(decoded, old) : decoded;
+      const draft = partly ? withRest(part, old) : part;
       trackUpdate(old, draft, track);
       return draft;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, KubeObject } from '../../../kube/object.ts';
 import type { Resource } from '../registry/resource.ts';
-import { isPatchOfStatus, statusPart, withRest } from './status-part.ts';
+import { isPatchOfStatus, leavesMetadata, statusPart, withMetadata, withRest } from './status-part.ts';
 
 const custom = { strategicMerge: false } as Resource;
 const object: KubeObject = {
@@ -29,6 +29,33 @@ describe('isPatchOfStatus', () => {
     { name: 'no object', resource: custom, subresource: 'status', patch: [] as Json, answer: false },
   ])('$name: $answer', ({ resource, subresource, patch, answer }) => {
     expect(isPatchOfStatus(resource, subresource, patch)).toBe(answer);
+  });
+});
+
+describe('leavesMetadata', () => {
+  it.each([
+    { name: 'nothing of it', patch: { status: {} }, answer: true },
+    { name: 'the revision', patch: { metadata: { resourceVersion: '7' }, status: {} }, answer: true },
+    { name: 'a revision that is to be removed', patch: { metadata: { resourceVersion: null }, status: {} }, answer: false },
+    { name: 'a revision that is none', patch: { metadata: { resourceVersion: 7 } }, answer: false },
+    { name: 'a label', patch: { metadata: { resourceVersion: '7', labels: {} } }, answer: false },
+    { name: 'no object', patch: { metadata: 'all' }, answer: false },
+    { name: 'its removal', patch: { metadata: null }, answer: false },
+  ])('$name: $answer', ({ patch, answer }) => {
+    expect(leavesMetadata(patch)).toBe(answer);
+  });
+});
+
+describe('withMetadata', () => {
+  const read: KubeObject = { ...object, metadata: { name: 'a', resourceVersion: '7', labels: { a: 'b' } } };
+
+  it.each([
+    { name: 'the revision that the patch gave', metadata: { resourceVersion: '6' }, revision: '6' },
+    { name: 'the revision that was read, if it gave none', metadata: {}, revision: '7' },
+  ])('has $name', ({ metadata, revision }) => {
+    const whole = withMetadata({ ...statusPart(read), metadata }, read);
+    expect(whole.metadata).toEqual({ ...read.metadata, resourceVersion: revision });
+    expect(whole.metadata).not.toBe(read.metadata);
   });
 });
 

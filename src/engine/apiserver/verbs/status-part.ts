@@ -21,6 +21,20 @@ export function statusPart(object: KubeObject): KubeObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => PARTS.has(key))) as unknown as KubeObject;
 }
 
+/** Whether a patch says nothing of the metadata but, maybe, on which revision it is made: then the metadata need not be read again either. */
+export function leavesMetadata(patch: Record<string, Json>): boolean {
+  const { metadata } = patch;
+  if (metadata === undefined) return true;
+  return isJsonObject(metadata) && Object.keys(metadata).every((key) => key === 'resourceVersion' && typeof metadata[key] === 'string');
+}
+
+/** What such a patch made of an object without its metadata, with that of the object. */
+export function withMetadata(part: KubeObject, { metadata }: KubeObject): KubeObject {
+  const resourceVersion = part.metadata.resourceVersion ?? metadata.resourceVersion;
+  part.metadata = { ...metadata, resourceVersion };
+  return part;
+}
+
 /** The part with the rest of the object that it was taken from, in the order of that one. */
 export function withRest(part: KubeObject, object: KubeObject): KubeObject {
   const whole: Record<string, Json> = {};

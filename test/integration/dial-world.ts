@@ -5,6 +5,7 @@ import { RunKind, type Run, type RunSpec } from '../../src/api/kruntimes.io/v1al
 import { isTerminal, phaseOf } from '../../src/api/kruntimes.io/v1alpha1/run-state.ts';
 import type { Client } from '../../src/client/client.ts';
 import { Namespace, Pod } from '../../src/client/kinds.ts';
+import type { ClusterSettings } from '../../src/main/clusters-on-demand.ts';
 import { ClusterWorld } from './clusters/cluster-world.ts';
 import { RuntimePodHere } from './runs/runs-world.ts';
 
@@ -18,8 +19,8 @@ export class DialWorld {
     this.clusters = clusters;
   }
 
-  static async start(): Promise<DialWorld> {
-    return new DialWorld(await ClusterWorld.start());
+  static async start(clusters?: ClusterSettings): Promise<DialWorld> {
+    return new DialWorld(await ClusterWorld.start(clusters));
   }
 
   get host() {

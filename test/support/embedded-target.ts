@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { silentLog } from '../../src/lib/log.ts';
-import { startEngine, type Engine } from '../../src/main/engine.ts';
+import { startEngine, type Engine, type EngineOptions } from '../../src/main/engine.ts';
 import { connectTarget, type ApiTarget } from './api-target.ts';
 
 export interface EmbeddedTarget extends ApiTarget {
@@ -12,7 +12,7 @@ export interface EmbeddedTarget extends ApiTarget {
 }
 
 /** The embedded engine in this process, in a temporary directory, reached over TLS as the admin; with areas when their Kinds are given. */
-export async function startEmbeddedTarget(areas?: () => KubeObject[]): Promise<EmbeddedTarget> {
+export async function startEmbeddedTarget(areas?: () => KubeObject[], more: Pick<EngineOptions, 'clusters'> = {}): Promise<EmbeddedTarget> {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-test-'));
   const engine = await startEngine({
     data,
@@ -22,6 +22,7 @@ export async function startEmbeddedTarget(areas?: () => KubeObject[]): Promise<E
     version: '0.0.0-test',
     log: silentLog,
     areas,
+    ...more,
   });
   const pem = (name: string) => readFileSync(join(data, 'pki', name), 'utf8');
   const target = connectTarget({

@@ -9,6 +9,7 @@ import { resolveContext } from '../../../src/client/config/kubeconfig.ts';
 import { parseKubeconfig } from '../../../src/client/config/kubeconfig-file.ts';
 import { Secret } from '../../../src/client/kinds.ts';
 import { findCondition } from '../../../src/kube/conditions.ts';
+import type { ClusterSettings } from '../../../src/main/clusters-on-demand.ts';
 import { TenantWorld } from '../../conformance/tenancy/tenant-world.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
 import { startEmbeddedTarget, type EmbeddedTarget } from '../../support/embedded-target.ts';
@@ -24,8 +25,8 @@ export class ClusterWorld {
     this.host = host;
   }
 
-  static async start(): Promise<ClusterWorld> {
-    const target = await startEmbeddedTarget(ownCustomResourceDefinitions);
+  static async start(clusters?: ClusterSettings): Promise<ClusterWorld> {
+    const target = await startEmbeddedTarget(ownCustomResourceDefinitions, { clusters });
     return new ClusterWorld(target, await TenantWorld.over(target));
   }
 

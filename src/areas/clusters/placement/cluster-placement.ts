@@ -66,6 +66,8 @@ export class ClusterPlacement {
   readonly #underWay = new Set<string>();
   #timer: Timer | undefined;
   #told = '';
+  /** Where everything is in place nothing is counted: Runs come and go there all the time. */
+  #isSettled = false;
 
   constructor(options: PlacementOptions) {
     const { hostClient, tenantClient, tenant, cluster, clock, log, metrics } = options;
@@ -116,6 +118,7 @@ export class ClusterPlacement {
       }
       this.#enqueueNamespace(name);
     }
+    if (changed.length > 0) this.#isSettled = false;
   }
 
   /** What is known of it now; undefined until everything was listed. */
@@ -231,9 +234,12 @@ export class ClusterPlacement {
   }
 
   #tellLater(): void {
+    if (this.#isSettled) return;
     this.#timer ??= this.#options.clock.setTimer(TELL_MS, () => {
       this.#timer = undefined;
-      const now = JSON.stringify(this.state());
+      const state = this.state();
+      this.#isSettled = state?.phase === PlacementPhase.Placed || state?.phase === PlacementPhase.Empty;
+      const now = JSON.stringify(state);
       if (now === this.#told) return;
       this.#told = now;
       this.#options.onChange();

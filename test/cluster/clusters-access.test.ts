@@ -1,15 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TenantCluster } from '../../src/api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Vpc } from '../../src/api/tenantry.dev/v1alpha1/vpc.ts';
 import { macOf } from '../../src/areas/clusters/network/model/address-plan.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
+import { RCODE } from '../../src/lib/dns/message.ts';
 import { type } from '../e2e/command.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
-import { AccessWorld, clientKeys, until } from './clusters-access-world.ts';
+import { AccessWorld, clientKeys, until, webCertificate } from './clusters-access-world.ts';
 import { openWorkbench, type Workbench } from './kubectl.ts';
 import { nodeTools } from './node-tools.ts';
 import { wireguardFolder } from './wireguard-binary.ts';
@@ -32,6 +33,7 @@ describe('access from outside', () => {
   let wireguard: string;
   let outside: string;
   let stranger: string;
+  let registry: string;
 
   const tenantry = (...words: string[]) => type(process.execPath, ['bin/tenantry', ...words, '--kubeconfig', join(data, 'kubeconfig')]);
   const vpc = async (): Promise<Vpc> => JSON.parse(await bench.works('get vpc acme -n acme -o json')) as Vpc;
@@ -99,9 +101,12 @@ describe('access from outside', () => {
     process.env['PATH'] = `${folder}:${process.env['PATH']}`;
     outside = world.outsider('outside', 0, [EXTERNAL, '10.0.1.0/24']);
     stranger = world.outsider('stranger', 1, [EXTERNAL]);
+    registry = await world.registry();
     bench = await openWorkbench(UP);
     engine = bench.engine;
     data = join(bench.folder, 'data');
+    mkdirSync(join(data, 'node'), { recursive: true });
+    writeFileSync(join(data, 'node/registries.yaml'), `registries:\n  '${registry}': { insecure: true }\n`);
     expect(await tenantry('tenant', 'create', 'acme', '--owner', 'anna')).toMatchObject({ code: 0 });
     await setVpc({});
     // Nobody makes workers of a pool that contradicts itself: so namespaces can play them.
@@ -152,6 +157,19 @@ describe('access from outside', () => {
     engine = await spawnEngine(data, { args: UP });
     await until(async () => (await ingressOf('front')).join() === '10.0.1.77');
     expect(await world.ask(worker['w2'], '10.0.1.77', 80)).toMatch(/^w\d$/);
+  });
+
+  it('workers find names of the world and images of the platform, and nothing else of it', async () => {
+    const { network } = (await cluster()).status!;
+    expect(network!.listeners!.map(({ name }) => name)).toEqual(['images', 'names', 'names-tcp']);
+    const { address } = network!;
+    expect(await world.resolve(worker['w1'], address, 'kubernetes.default.svc.cluster.local')).toBe(RCODE.NXDOMAIN);
+    expect(await world.resolve(worker['w1'], address, 'metadata.google.internal')).toBe(RCODE.NXDOMAIN);
+    expect(await world.resolve(worker['w1'], address, 'www.example.com')).not.toBe(RCODE.REFUSED);
+    const get = (target: string): Promise<string> => world.get(worker['w1'], address, 5000, target);
+    expect(await get(`/v2/${registry}/team/app/manifests/1`)).toBe('200 {"schemaVersion":2}');
+    expect(await get(`/v2/${new URL((await cluster()).status!.endpoint!).host}/team/app/manifests/1`)).toMatch(/^404 /);
+    expect(await world.ask(worker['w1'], '127.0.0.1', Number(registry.split(':')[1]))).toBe('ECONNREFUSED');
   });
 
   it('is reached from outside where the Vpc says so, and not otherwise', async () => {
@@ -231,7 +249,92 @@ describe('access from outside', () => {
     await until(async () => (await world.ask(worker['w1'], '10.77.0.1', 8080)) !== 'w2');
   });
 
+  it('terminates TLS for Ingresses, seen from outside of the VPC, with no more rights than it needs', async () => {
+    await bench.works(`patch tcl dev -n acme --type=merge -p '${JSON.stringify({ spec: { addOns: ['ingress'] } })}'`);
+    await until(
+      async () =>
+        (await bench.kubectl(['--kubeconfig', 'dev.kubeconfig', 'get', 'service', 'tenantry-ingress', '-n', 'kube-system'])).code === 0,
+    );
+    const { spec } = JSON.parse(await inside('get service tenantry-ingress -n kube-system -o json')) as {
+      spec: { ports: { nodePort: number }[] };
+    };
+    const [http, https] = spec.ports.map(({ nodePort }) => String(nodePort));
+    // A process in the namespace of a worker takes the place of the Pod, with the identity of its ServiceAccount.
+    const secrets = join(bench.folder, 'pod/var/run/secrets/kubernetes.io/serviceaccount');
+    mkdirSync(secrets, { recursive: true });
+    const config = JSON.parse(await inside('config view --raw -o json')) as {
+      clusters: { cluster: { 'certificate-authority-data': string } }[];
+    };
+    writeFileSync(join(secrets, 'ca.crt'), Buffer.from(config.clusters[0].cluster['certificate-authority-data'], 'base64'));
+    writeFileSync(join(secrets, 'token'), (await inside('create token tenantry-ingress -n kube-system')).trim());
+    writeFileSync(join(secrets, 'namespace'), 'kube-system');
+    const endpoint = new URL((await cluster()).status!.endpoint!);
+    world.run(worker['w1'], [process.execPath, 'dist/ingress.js', '--http', http, '--https', https, '--health', '18081'], {
+      KUBERNETES_SERVICE_HOST: endpoint.hostname,
+      KUBERNETES_SERVICE_PORT: endpoint.port,
+      TENANTRY_ROOT: join(bench.folder, 'pod'),
+    });
+    await world.serve(worker['w2'], 8088, 'page of w2');
+    const certificate = webCertificate('shop.example');
+    const [, slice] = service({}, 'w2') as [object, { metadata: object }];
+    const labels = { 'kubernetes.io/service-name': 'page' };
+    await apply(
+      { apiVersion: 'v1', kind: 'Service', metadata: { name: 'page', namespace: 'web' }, spec: { ports: [{ port: 80 }] } },
+      { ...slice, metadata: { name: 'page-1', namespace: 'web', labels }, ports: [{ port: 8088 }] },
+      { ...slice, metadata: { name: 'ingress-1', namespace: 'kube-system', labels: { 'kubernetes.io/service-name': 'tenantry-ingress' } } },
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type: 'kubernetes.io/tls',
+        metadata: { name: 'shop', namespace: 'web' },
+        stringData: certificate,
+      },
+      {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'Ingress',
+        metadata: { name: 'shop', namespace: 'web' },
+        spec: {
+          ingressClassName: 'tenantry',
+          tls: [{ hosts: ['shop.example'], secretName: 'shop' }],
+          rules: [
+            {
+              host: 'shop.example',
+              http: { paths: [{ path: '/a', pathType: 'Prefix', backend: { service: { name: 'page', port: { number: 80 } } } }] },
+            },
+          ],
+        },
+      },
+    );
+    const services = [{ cluster: 'dev', namespace: 'kube-system', name: 'tenantry-ingress' }];
+    await setVpc({ external: { services } });
+    const { address } = (await vpc()).status!.external!;
+    const browse = (name: string, path = '/a'): Promise<string> => world.browse(stranger, address, name, certificate['tls.crt'], path);
+    await until(async () => {
+      // Nobody else says that this node is alive.
+      await readyNode('w1');
+      return (await browse('shop.example')) === '200 page of w2';
+    });
+    expect(await browse('shop.example', '/b')).toBe('404 No Ingress is for shop.example/b.');
+    expect(await browse('other.example')).not.toContain('page');
+    await until(async () => (await inside('get ingress shop -n web -o json')).includes(address));
+    const may = async (what: string): Promise<string> =>
+      (
+        await bench.kubectl([
+          '--kubeconfig',
+          'dev.kubeconfig',
+          'auth',
+          'can-i',
+          ...what.split(' '),
+          '-A',
+          '--as',
+          'system:serviceaccount:kube-system:tenantry-ingress',
+        ])
+      ).out.trim();
+    expect([await may('list secrets'), await may('update services'), await may('get secrets')]).toEqual(['no', 'no', 'yes']);
+  });
+
   it('leaves nothing of a gateway that is no longer wanted', async () => {
+    await setVpc({ vpn: { peers: [] } });
     const pid = gatewayPid();
     await setVpc({});
     expect(existsSync(`/proc/${pid}/exe`)).toBe(false);

@@ -8,7 +8,8 @@ import { ClusterWorld, conditionOf, isSettled } from './cluster-world.ts';
 let world: ClusterWorld;
 
 beforeAll(async () => {
-  world = await ClusterWorld.start();
+  // What a machine can is not asked here.
+  world = await ClusterWorld.start({ network: 'off' });
   await world.host.tenant('acme', { owners: [{ kind: 'User', name: 'alice' }] });
   await world.policy({ max: { clusters: 3 }, addOns: [{ name: 'limits', mandatory: true }, { name: 'default-deny' }] });
 }, 60_000);
@@ -32,9 +33,14 @@ it.each<[string, () => Promise<unknown>, RegExp]>([
   ['outside of a tenant', () => world.create('default', 'x'), /"default" is not the root namespace of a tenant/],
   ['with a version that nobody serves', () => world.create('acme', 'x', { version: '1.30' }), /no control plane here serves version 1\.30/],
   [
-    'with workers, for which there are no machines',
+    'with workers, where there are no networks for them',
     () => world.create('acme', 'x', { nodePools: [{ name: 'w', replicas: 1 }] }),
-    /no machines for workers yet/,
+    /has no networks for tenant clusters: they are turned off; .* Ask the operator, or leave its node pools out/,
+  ],
+  [
+    'in a subnet, where there are no networks',
+    () => world.create('acme', 'x', { network: { subnet: 'one' } }),
+    /they are turned off; .* leave spec\.network out/,
   ],
   [
     'with an add-on that nobody offers',

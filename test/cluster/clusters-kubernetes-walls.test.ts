@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ControlPlanes, RunningControlPlane, WantedControlPlane } from '../../src/areas/clusters/control-plane/control-planes.ts';
 import { findPrograms } from '../../src/areas/clusters/control-plane/kubernetes/find-programs.ts';
 import { openKubernetesPlanes } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
+import { PlaneNames } from '../../src/areas/clusters/control-plane/kubernetes/model/plane-rules.ts';
 import type { ClusterRecord } from '../../src/areas/clusters/control-plane/process/cluster-folder.ts';
 import { realClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
@@ -38,6 +39,7 @@ describe('walls between control planes of Kubernetes', { timeout: 120_000 }, () 
   let runningB: RunningControlPlane;
   const record = ({ id }: WantedControlPlane) => JSON.parse(readFileSync(join(root, 'records', `${id}.json`), 'utf8')) as ClusterRecord;
   const pki = ({ id }: WantedControlPlane, file: string) => join(root, id, 'pki', file);
+  const table = () => new PlaneNames(root).table;
   const childrenOf = (wanted: WantedControlPlane) => {
     const { pid } = record(wanted).process!;
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
@@ -75,6 +77,7 @@ describe('walls between control planes of Kubernetes', { timeout: 120_000 }, () 
   afterAll(async () => {
     await Promise.all([a, b].map(({ id }) => planes?.remove(id)));
     await planes?.close();
+    expect(execFileSync('nft', ['list', 'tables'], { encoding: 'utf8' })).not.toContain(table());
     execFileSync('sh', ['-c', `ip netns delete ${ROUTER}; ip link delete ktestup 2>/dev/null; true`]);
     for (const folder of [root, programs].filter(Boolean)) rmSync(folder, { recursive: true, force: true });
   });

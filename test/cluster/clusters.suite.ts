@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -83,6 +84,8 @@ export function clusterStory({ provider, flags, diskSize, readsWithoutDisk, writ
     afterAll(async () => {
       for (const cluster of [acme, beta].filter(Boolean))
         await tenantry('cluster', 'delete', 'dev', '-n', cluster.tenant, '--confirm', 'dev');
+      // Nothing is left of them on the machine.
+      expect(leftovers([acme, beta])).toEqual([]);
       await engine?.stop();
       rmSync(bench.folder, { recursive: true, force: true });
     });
@@ -219,6 +222,15 @@ export function clusterStory({ provider, flags, diskSize, readsWithoutDisk, writ
       const replace = `process.chdir(process.argv[1]), require('fs').writeFileSync('../pki/ca.key', '')`;
       expect(await codeOf(replace, a.user, [join(own, 'data')])).toMatch(/^E(ACCES|PERM)$/);
     });
+
+    /** Namespaces and cgroups that are still there. */
+    function leftovers(clusters: Made[]): string[] {
+      const instance = createHash('sha256').update(join(data, 'clusters')).digest('hex').slice(0, 6);
+      const namespaces = existsSync('/run/netns') ? readdirSync('/run/netns') : [];
+      const groups = existsSync('/sys/fs/cgroup/pids') ? readdirSync('/sys/fs/cgroup/pids') : readdirSync('/sys/fs/cgroup');
+      const folders = clusters.map(({ id }) => join(data, 'clusters', id)).filter(existsSync);
+      return [...[...namespaces, ...groups].filter((name) => name.startsWith(`tenantry-plane-${instance}`)), ...folders];
+    }
 
     /** The code of the error that a program of that user ends with. */
     function codeOf(expression: string, user: number, args: string[] = []): Promise<string> {

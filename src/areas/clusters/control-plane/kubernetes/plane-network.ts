@@ -13,6 +13,8 @@ export class PlaneNetwork {
   readonly #folders: ClusterFolders;
   readonly #names: PlaneNames;
   #applied: string | undefined;
+  /** Those that sleep or are about to go: their records may still be there. */
+  readonly #gone = new Set<string>();
   #turn: Promise<unknown> = Promise.resolve();
 
   private constructor(folders: ClusterFolders) {
@@ -45,12 +47,12 @@ export class PlaneNetwork {
     return {
       name: 'network',
       keptAsleep: false,
-      ensure: () => this.#ensure(link!),
+      ensure: () => this.#ensure(id, link!),
       remove: () => this.#remove(id, link!),
     };
   }
 
-  async #ensure(link: number): Promise<void> {
+  async #ensure(id: string, link: number): Promise<void> {
     if (!existsSync(this.#path(link)) || !this.#hasLink(link)) {
       await this.#takeAway(link);
       const { machine, inside } = linkCommands(link, this.#names);
@@ -62,12 +64,14 @@ export class PlaneNetwork {
         throw new ControlPlaneError('StartFailed', `Cannot make a network for the control plane: ${errorText(error)}`, { cause: error });
       }
     }
+    this.#gone.delete(id);
     await this.#applyRules();
   }
 
   async #remove(id: string, link: number): Promise<void> {
     await this.#takeAway(link);
-    await this.#applyRules(id);
+    this.#gone.add(id);
+    await this.#applyRules();
   }
 
   async #takeAway(link: number): Promise<void> {
@@ -79,9 +83,9 @@ export class PlaneNetwork {
   }
 
   /** One after the other: each writes all of them. */
-  #applyRules(without?: string): Promise<void> {
+  #applyRules(): Promise<void> {
     const work = async () => {
-      const records = [...(await this.#folders.records())].filter(([id]) => id !== without).map(([, record]) => record);
+      const records = [...(await this.#folders.records())].filter(([id]) => !this.#gone.has(id)).map(([, record]) => record);
       const rules = planeRules(records, this.#names);
       if (rules === this.#applied) return;
       await runCommand('nft', ['-f', '-'], { input: rules });

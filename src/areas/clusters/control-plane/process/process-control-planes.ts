@@ -385,7 +385,8 @@ export class ProcessControlPlanes implements ControlPlanes {
     const held = this.#held.get(id);
     if (held) return held;
     const record = await this.#folders.record(id);
-    return record && this.#remember(id, record);
+    // What another provider made is not ours to touch.
+    return record && (record.provider ?? 'embedded') === this.provider ? this.#remember(id, record) : undefined;
   }
 
   #remember(id: string, record: ClusterRecord): Held {

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { ServiceListener, TenantServices } from '../areas/clusters/access/services/tenant-services.ts';
 import { Backoff } from '../lib/backoff.ts';
 import { realClock, type Timer } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
+import { errorText, type Log } from '../lib/log.ts';
 import { isRunning, programOf, send } from './supervised-child.ts';
 
 /** Those that everybody expects: a resolver is never told a port. */
@@ -45,10 +45,19 @@ export class TenantServicesSupervisor implements TenantServices {
 
   async serve(addresses: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const wanted = [...new Set(addresses)].sort();
+    if (wanted.length === 0) {
+      this.#addresses = [];
+      await this.#end();
+      return new Map();
+    }
     const isSame = isRunning(this.#child) && wanted.join() === this.#addresses.join() && this.#failed.size === 0;
     if (!isSame && !this.#stopped) {
       this.#addresses = wanted;
-      this.#tell();
+      try {
+        this.#tell();
+      } catch (error) {
+        return new Map(wanted.map((address) => [address, errorText(error)]));
+      }
     }
     await this.#told;
     return this.#failed;
@@ -56,16 +65,20 @@ export class TenantServicesSupervisor implements TenantServices {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    await this.#end();
+  }
+
+  async #end(): Promise<void> {
     this.#timer?.cancel();
     const child = this.#child;
     if (!isRunning(child)) return;
     const ended = new Promise((resolve) => void child.once('exit', resolve));
-    child.disconnect();
+    if (child.connected) child.disconnect();
+    else child.kill();
     await ended;
   }
 
   #tell(): void {
-    if (this.#addresses.length === 0 && !isRunning(this.#child)) return;
     const child = isRunning(this.#child) ? this.#child : this.#start();
     this.#told = new Promise((resolve) => {
       const done = (): void => {
@@ -89,7 +102,7 @@ export class TenantServicesSupervisor implements TenantServices {
     child.once('error', (error) => this.#log.warn('names and images for workers cannot be started', { error: String(error) }));
     child.once('exit', (code, signal) => {
       this.#child = undefined;
-      if (this.#stopped) return;
+      if (this.#stopped || this.#addresses.length === 0) return;
       this.#log.warn('names and images for workers ended, and are started again', { code, signal });
       this.#timer = realClock.setTimer(this.#backoff.next(), () => this.#tell());
     });

@@ -30,6 +30,7 @@ import { machineId } from '../workers/model/pool-plan.ts';
 import { keepClusterWorkers } from '../workers/keep-cluster-workers.ts';
 import { AddOnCatalog } from './add-on-catalog.ts';
 import { clusterSteps, type ClusterPorts } from './cluster.steps.ts';
+import { networkReleased } from './steps/network-released.step.ts';
 import { summarise, type ClusterFacts } from './summarise.ts';
 
 const CONCURRENCY = 8;
@@ -61,6 +62,11 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
   const catalog = new AddOnCatalog(informers, wakeAll);
   const runningById = new Map<string, RunningControlPlane>();
   const clustersOf = (namespace: string) => [...clusters.list()].filter(({ metadata }) => metadata.namespace === namespace);
+
+  const servedAddresses = () =>
+    [...clusters.list()]
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .flatMap(({ status }) => status?.network?.address ?? []);
 
   const ports: ClusterPorts = {
     tenantOf: ({ metadata }) => tenants.get(metadata.namespace!),
@@ -95,7 +101,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       keepClusterWorkers(cluster, { ...environment, ports, workersOf: (id) => clusters.byIndex(BY_UID, id)[0]?.status?.workers ?? [] }),
     sleepWorkers: (cluster) => sleepWorkers(cluster, environment.machines, clock),
     services: environment.services,
-    servedAddresses: () => [...clusters.list()].flatMap(({ status }) => status?.network?.address ?? []),
+    servedAddresses,
     balancers: async (cluster) => (await ports.connection(cluster)).balancers(),
     async keepSecret(secret) {
       const { namespace, name } = secret.metadata;
@@ -131,6 +137,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     async run({ metadata }) {
       await ports.setRunning({ metadata } as TenantCluster, undefined);
       for (const planes of environment.controlPlanes) await planes.remove(metadata.uid!);
+      await environment.services.serve(servedAddresses());
       await hostClient
         .resource(Secret, metadata.namespace)
         .delete(kubeconfigSecretOf(metadata.name!))
@@ -162,7 +169,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     fieldManager: FIELD_MANAGER,
     finalizer: CLUSTER_FINALIZER,
     steps: clusterSteps(ports),
-    teardown: [placementReleased, workersGone, controlPlaneGone],
+    teardown: [placementReleased, workersGone, controlPlaneGone, networkReleased(ports)],
     summarise: (cluster, outcome) => summarise(cluster, outcome, factsOf(cluster), clock.now()),
   });
   const controller = new Controller({ ...environment, name: 'tenant-cluster', concurrency: CONCURRENCY, reconcile })
@@ -170,7 +177,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       changesDemand(change) ? clustersOf(change.object.metadata.namespace!).map(keyOf) : [keyOf(change.object)],
     )
     .watch(policies, () => [...clusters.list()].map(keyOf))
-    .watch(vpcs, ({ object }) => clustersOf(object.metadata.namespace!).filter(wantsNetwork).map(keyOf))
+    .watch(vpcs, ({ object }) => clustersOf(object.metadata.namespace!).filter(followsNetwork).map(keyOf))
     .watch(tenants, ({ object }) => clustersOf(object.metadata.name!).map(keyOf))
     .watch(secrets, ({ object }) => [`${object.metadata.namespace}/${object.metadata.labels![CLUSTER_LABEL]}`]);
   const stops = environment.controlPlanes.map((planes) => planes.onChange(wakeById));
@@ -188,6 +195,11 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       await connections.stop();
     },
   };
+}
+
+/** One that goes may wait for its network to go. */
+function followsNetwork(cluster: TenantCluster): boolean {
+  return wantsNetwork(cluster) || cluster.metadata.deletionTimestamp !== undefined;
 }
 
 /** What the tenant's other clusters are measured by too. */

@@ -1,4 +1,4 @@
-// What tenants' control planes cost: `npm run bench -- clusters [how many at rest | flood | kubernetes]`, beside a real kube-apiserver with etcd; their networks: `npm run bench -- clusters vpcs`.
+// What tenants' control planes cost: `npm run bench -- clusters [how many at rest | flood | kubernetes]`, beside a real kube-apiserver with etcd; their networks and workers: `npm run bench -- clusters vpcs`, `npm run bench -- clusters workers`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,12 @@ import { proportionalBytes } from './proportional-memory.ts';
 import { ClusterBench } from './cluster-bench.ts';
 import { benchKubernetes } from './kubernetes.ts';
 import { benchVpcs } from './vpcs.ts';
+import { benchWorkers } from './workers.ts';
 
+if (process.argv[2] === 'workers') {
+  await benchWorkers();
+  process.exit(0);
+}
 if (process.argv[2] === 'vpcs') {
   await benchVpcs();
   process.exit(0);

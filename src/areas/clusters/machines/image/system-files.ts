@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { access, constants, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { execFile } from 'node:child_process';
+import { ENVIRONMENT } from '../../../../lib/run-command.ts';
 
-const PROGRAM_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+const PROGRAM_FOLDERS = ENVIRONMENT.PATH.split(delimiter).filter((folder) => isAbsolute(folder));
 
 /** Where a program of the machine is; it may be given by its path. */
 export async function findProgram(name: string): Promise<string | undefined> {

@@ -53,6 +53,7 @@ export const ClusterCondition = {
   PlacementReleased: 'PlacementReleased',
   WorkersGone: 'WorkersGone',
   ControlPlaneGone: 'ControlPlaneGone',
+  NetworkReleased: 'NetworkReleased',
 } as const;
 
 export const ClusterPhase = {
@@ -91,6 +92,7 @@ export const ClusterReason = {
   NoNetworks: 'NoNetworks',
   NoPlace: 'NoPlace',
   NetworkNotReady: 'NetworkNotReady',
+  NetworkLeaving: 'NetworkLeaving',
   Asleep: 'Asleep',
   DiskFull: 'DiskFull',
   NotAnswering: 'NotAnswering',

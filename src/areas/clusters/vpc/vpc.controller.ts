@@ -10,7 +10,7 @@ import { externalAddressOf } from '../access/external/model/external-address.ts'
 import { externalServices } from '../access/external/model/external-services.ts';
 import type { ClustersEnvironment } from '../clusters-environment.ts';
 import { freeIndex } from '../network/model/address-plan.ts';
-import { MADE_FOR_CLUSTERS, wantsNetwork } from './model/cluster-place.ts';
+import { isLeftOver, wantsNetwork } from './model/cluster-place.ts';
 import { residentsOf } from './model/network-plan.ts';
 import { vpcParts } from './model/vpc-status.ts';
 import { wantedVpc } from './model/wanted-vpc.ts';
@@ -129,14 +129,7 @@ function neighboursOf(change: Change<Vpc>): string[] {
 
 /** Whether a change of a cluster changes anything of its tenant's network. */
 function concernsNetwork(change: Change<TenantCluster>): boolean {
-  if (change.type !== 'modified') return wantsNetwork(change.object);
+  if (change.type !== 'modified') return wantsNetwork(change.object) || change.type === 'deleted';
   const facts = ({ status }: TenantCluster) => [status?.network, status?.endpoint, status?.workers, status?.loadBalancers];
-  return wantsNetwork(change.object) && !deepEqual(facts(change.previous), facts(change.object));
-}
-
-/** It was made for clusters, nobody has changed it, and the last of them is gone. */
-function isLeftOver({ metadata }: Vpc, clusters: readonly TenantCluster[]): boolean {
-  if (metadata.deletionTimestamp !== undefined || metadata.labels?.[MADE_FOR_CLUSTERS] === undefined || metadata.generation !== 1)
-    return false;
-  return !clusters.some((cluster) => cluster.metadata.namespace === metadata.namespace && wantsNetwork(cluster));
+  return (wantsNetwork(change.object) || wantsNetwork(change.previous)) && !deepEqual(facts(change.previous), facts(change.object));
 }

@@ -18,8 +18,9 @@ const POD_RANGES = { first: 128, last: 255 } as const;
 const NODE_PREFIX = 24;
 
 /** Whether it lives in the VPC of its tenant. One that was made without a network has its endpoint elsewhere, and stays so. */
-export function wantsNetwork({ spec, status }: TenantCluster): boolean {
+export function wantsNetwork({ metadata, spec, status }: TenantCluster): boolean {
   if (status?.network !== undefined) return true;
+  if (metadata.deletionTimestamp !== undefined) return false;
   return status?.endpoint === undefined && (spec.network !== undefined || (spec.nodePools ?? []).length > 0);
 }
 
@@ -33,6 +34,13 @@ export function defaultVpc(tenant: string, subnet: string = DEFAULT_SUBNET): Vpc
     metadata: { name: tenant, namespace: tenant, labels: { [MADE_FOR_CLUSTERS]: 'true' } },
     spec: { subnets: [{ name: subnet, cidr }] },
   };
+}
+
+/** A VPC that was made for clusters, that nobody has changed, and that none of these wants any more. */
+export function isLeftOver({ metadata }: VpcObject, clusters: readonly TenantCluster[]): boolean {
+  if (metadata.deletionTimestamp !== undefined || metadata.labels?.[MADE_FOR_CLUSTERS] === undefined || metadata.generation !== 1)
+    return false;
+  return !clusters.some((cluster) => cluster.metadata.namespace === metadata.namespace && wantsNetwork(cluster));
 }
 
 export type Place = { network: ClusterNetwork } | { problem: string };

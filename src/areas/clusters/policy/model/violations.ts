@@ -1,6 +1,7 @@
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import { Quantity } from '../../../../kube/quantity.ts';
 import { wantsNetwork } from '../../vpc/model/cluster-place.ts';
+import { POOL_DEFAULTS } from '../../workers/model/pool-plan.ts';
 import { strengthOf, type Bounds, type Limit } from './bounds.ts';
 import type { Offers } from './offers.ts';
 import { placementOf, policyWords, wordsOf } from './placement.ts';
@@ -24,7 +25,7 @@ export interface Demand {
 
 export function demandOf(clusters: readonly TenantCluster[]): Demand {
   const demand: Demand = { clusters: clusters.length, workers: 0, cpu: Quantity.zero, memory: Quantity.zero };
-  for (const { replicas, cpu = 0, memory = 0 } of clusters.flatMap(({ spec }) => spec.nodePools ?? [])) {
+  for (const { replicas, cpu = POOL_DEFAULTS.cpu, memory = POOL_DEFAULTS.memory } of clusters.flatMap(({ spec }) => spec.nodePools ?? [])) {
     demand.workers += replicas;
     demand.cpu = demand.cpu.add(Quantity.parse(cpu).multiply(replicas));
     demand.memory = demand.memory.add(Quantity.parse(memory).multiply(replicas));
@@ -91,14 +92,18 @@ function poolViolations(cluster: TenantCluster, bounds: Bounds, { machines, netw
   const { spec } = cluster;
   const violations: Violation[] = [];
   const minimum = bounds.minimumKernelIsolation;
-  for (const { name, replicas, kernelIsolation } of spec.nodePools ?? []) {
+  for (const { name, replicas, kernelIsolation, machine } of spec.nodePools ?? []) {
     const wanted = kernelIsolation ?? minimum?.value ?? 'Sandbox';
     if (minimum !== undefined && strengthOf(wanted) < strengthOf(minimum.value)) {
       const message = `node pool "${name}" asks for kernel isolation ${wanted} and ClusterPolicy "${minimum.policy}" wants ${minimum.value} at least; ask for that`;
       violations.push({ bound: `nodePools/${name}`, amount: 1, message });
-    } else if (replicas > 0 && !machines.some(({ isolation }) => strengthOf(isolation) >= strengthOf(wanted))) {
+    } else if (
+      replicas > 0 &&
+      !machines.some((each) => strengthOf(each.isolation) >= strengthOf(wanted) && (machine ?? each.name) === each.name)
+    ) {
       const has = machines.length === 0 ? 'has no machines for workers yet' : `has ${wordsOf(machines.map((machine) => machine.name))}`;
-      const message = `node pool "${name}" needs workers with kernel isolation ${wanted}, and this installation ${has}; set its replicas to 0`;
+      const of = machine === undefined ? '' : `machines of the kind ${machine} and `;
+      const message = `node pool "${name}" needs ${of}workers with kernel isolation ${wanted}, and this installation ${has}; set its replicas to 0`;
       violations.push({ bound: `nodePools/${name}`, amount: replicas, message });
     }
   }

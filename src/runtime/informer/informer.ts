@@ -69,6 +69,11 @@ export class Informer<T extends KubeObject = KubeObject> {
     return this.#cache.byIndex(name, value);
   }
 
+  /** How many there are, without looking at them. */
+  countByIndex(name: string, value: string): number {
+    return this.#cache.countByIndex(name, value);
+  }
+
   /** Objects that are already here are reported as added before this returns. @returns the way to stop. */
   onChange(handler: ChangeHandler<T>): () => void {
     for (const object of this.#cache.values()) handler({ type: 'added', object });

@@ -68,11 +68,19 @@ export class ObjectCache<T extends KubeObject> {
   }
 
   byIndex(name: string, value: string): T[] {
+    const found: T[] = [];
+    for (const key of this.#index(name).keys.get(value) ?? []) found.push(this.#objects.get(key)!);
+    return found;
+  }
+
+  countByIndex(name: string, value: string): number {
+    return this.#index(name).keys.get(value)?.size ?? 0;
+  }
+
+  #index(name: string): Index<T> {
     const index = this.#indexes.get(name);
     if (!index) throw new Error(`Cannot look up index "${name}": it was not added; add it before the informer is used`);
-    const found: T[] = [];
-    for (const key of index.keys.get(value) ?? []) found.push(this.#objects.get(key)!);
-    return found;
+    return index;
   }
 }
 

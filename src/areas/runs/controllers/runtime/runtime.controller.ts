@@ -17,7 +17,7 @@ import { deploymentName } from './model/names.ts';
 import { saysTheSame } from './model/pod-reports.ts';
 import { runtimeDeployment } from './model/runtime-deployment.ts';
 import { failWaitingRuns } from './fail-waiting-runs.ts';
-import { RuntimeDemand } from './runtime-demand.ts';
+import { queuesOf, RuntimeDemand } from './runtime-demand.ts';
 import { runtimeSteps } from './runtime.steps.ts';
 
 /** Woken by Runtimes, their Deployments and Pods, and, for those that follow their queue, by Runs that come, wait and end. */
@@ -30,7 +30,7 @@ export function runtimeController(environment: RunsEnvironment): { start(): void
   const placed = new PlacedNamespaces(informers);
   runs.addIndex('runtime', (run) => [toKey(run.metadata.namespace, run.spec.runtime)]);
   pods.addIndex('runtime', (pod) => [toKey(pod.metadata.namespace, pod.metadata.labels![RUNTIME_LABEL])]);
-  const demand = new RuntimeDemand(clock, (namespace, runtime) => runs.byIndex('runtime', toKey(namespace, runtime)));
+  const demand = new RuntimeDemand(clock, queuesOf(runs));
   const deploymentOf = (runtime: Runtime): Json => deployments.find(runtime.metadata.namespace, deploymentName(runtime.metadata.name!));
   const podsOf = (runtime: Runtime) => pods.byIndex('runtime', keyOf(runtime));
   const sizeOf = (runtime: Runtime) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Runtime, RuntimeSpec } from '../../../../../api/kruntimes.io/v1alpha1/runtime.ts';
-import { desiredReplicas, type Demand } from './desired-replicas.ts';
+import { desiredReplicas, isSizedByWait, type Demand } from './desired-replicas.ts';
 
 const idle: Demand = { queued: 0, active: 0, oldestWaitSeconds: 0, idleSeconds: 0, starting: 0, placesPerPod: 2 };
 
@@ -34,5 +34,22 @@ describe('desiredReplicas', () => {
     ['to the minimum only', scaled, 1, { idleSeconds: 999 }, 1],
   ])('%s', (_name, spec, current, demand, expected) => {
     expect(desiredReplicas(aRuntime(spec), current, { ...idle, ...demand })).toBe(expected);
+  });
+});
+
+describe('isSizedByWait', () => {
+  const scaled = { autoscaling: { minReplicas: 1, maxReplicas: 50, targetQueuedRuns: 3 } };
+  it.each([0, 1, 2, 3, 4, 50])('is false of a queue of %d only when the wait changes nothing', (queued) => {
+    const runtime = aRuntime(scaled);
+    const sizes = [0, 1, 7].flatMap((current) =>
+      [0, 3600].map((oldestWaitSeconds) => desiredReplicas(runtime, current, { ...idle, queued, oldestWaitSeconds })),
+    );
+    const [a, b, c, d, e, f] = sizes;
+    const changes = a !== b || c !== d || e !== f;
+    expect(isSizedByWait(runtime, queued)).toBe(changes);
+  });
+
+  it('is false of a Runtime with a fixed size', () => {
+    expect(isSizedByWait(aRuntime({ replicas: 2 }), 1)).toBe(false);
   });
 });

@@ -15,11 +15,24 @@ export interface Demand {
   placesPerPod: number;
 }
 
+const TARGET_QUEUED_RUNS = 4;
+
+/** Whether it matters how long the Runs of a queue have waited: in a long one their number says enough. */
+export function isSizedByWait({ spec: { autoscaling } }: Runtime, queued: number): boolean {
+  return autoscaling !== undefined && queued > 0 && queued < (autoscaling.targetQueuedRuns ?? TARGET_QUEUED_RUNS);
+}
+
 /** How many Pods a Runtime should have: up at once with the queue, down one by one after a quiet while. */
 export function desiredReplicas(runtime: Runtime, current: number, demand: Demand): number {
   const { autoscaling, replicas = 1 } = runtime.spec;
   if (autoscaling === undefined) return replicas;
-  const { minReplicas = 1, maxReplicas, targetQueuedRuns = 4, targetWaitSeconds = 5, scaleDownDelaySeconds = 300 } = autoscaling;
+  const {
+    minReplicas = 1,
+    maxReplicas,
+    targetQueuedRuns = TARGET_QUEUED_RUNS,
+    targetWaitSeconds = 5,
+    scaleDownDelaySeconds = 300,
+  } = autoscaling;
   const within = (count: number) => Math.min(maxReplicas, Math.max(minReplicas, count));
   if (demand.queued > 0 && demand.starting > 0) return within(current);
   if (demand.queued > 0) {

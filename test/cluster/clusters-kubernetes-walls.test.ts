@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { request } from 'node:https';
+import { createServer, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { connect } from 'node:tls';
@@ -13,11 +13,16 @@ import { PlaneNames } from '../../src/areas/clusters/control-plane/kubernetes/mo
 import type { ClusterRecord } from '../../src/areas/clusters/control-plane/process/cluster-folder.ts';
 import { realClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
+import { ensureLeaf } from '../../src/lib/pki/ensure-pki.ts';
+import { KeyFiles } from '../../src/lib/pki/key-files.ts';
+import { TunnelAgent } from '../../src/lib/tunnel/tunnel-agent.ts';
+import { connectTarget } from '../support/api-target.ts';
 import { controlPlanePrograms, KUBERNETES_VERSION } from './binaries.ts';
 
 /** The machine's address of a tenant, and a namespace that plays its router. */
 const TENANT_ADDRESS = '100.64.250.2';
 const ROUTER = 'tenantry-test-router';
+const NODE_ADDRESS = '10.77.0.9';
 const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller', 'kube-scheduler', 'proxy-server'];
 
 const byName = (one = '', other = '') => one.localeCompare(other);
@@ -197,6 +202,50 @@ describe('walls between control planes of Kubernetes', { timeout: 120_000 }, () 
         .end();
     });
     expect(status).toBe(200);
+  });
+
+  it('reaches nodes through tunnels that they open, and in no other way', async () => {
+    const authority = {
+      certificate: new X509Certificate(readFileSync(pki(b, 'ca.crt'))),
+      key: createPrivateKey(readFileSync(pki(b, 'ca.key'))),
+    };
+    const files = new KeyFiles(programs);
+    const subject = { commonName: 'system:node:n1', organizations: ['system:nodes'] };
+    const usages = ['digital signature', 'client auth', 'server auth'];
+    const node = await ensureLeaf(files, 'node', authority, Date.now(), {
+      subject,
+      usages,
+      alternativeNames: { dnsNames: ['n1'], addresses: [NODE_ADDRESS] },
+    });
+    const kubelet = createServer({ cert: node.certificatePem, key: node.keyPem }, (_, response) => void response.end('said by the node'));
+    await new Promise<void>((resolve_) => void kubelet.listen(0, '127.0.0.1', resolve_));
+    const { port } = kubelet.address() as { port: number };
+    const agent = new TunnelAgent({
+      server: runningB.tunnel!,
+      tls: () => Promise.resolve({ ca: runningB.authorityPem, cert: node.certificatePem, key: node.keyPem }),
+      name: 'n1',
+      addresses: [NODE_ADDRESS],
+      reach: (address) => (address === `${NODE_ADDRESS}:10250` ? { host: '127.0.0.1', port } : undefined),
+      clock: realClock,
+      random: Math.random,
+      log: silentLog,
+    });
+    const { certificatePem: cert, keyPem: key } = runningB.platform;
+    const { endpoint: url, authorityPem: ca } = runningB;
+    const target = connectTarget({ name: 'b', url, kubeconfig: '', ca, certificate: { cert, key }, close: () => Promise.resolve() });
+    try {
+      await target.request('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } });
+      const status = { addresses: [{ type: 'InternalIP', address: NODE_ADDRESS }], daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } } };
+      await target.request('PATCH', '/api/v1/nodes/n1/status', { status }, { contentType: 'application/merge-patch+json' });
+      const ask = () => target.request('GET', '/api/v1/nodes/n1/proxy/hello');
+      expect((await ask()).status).toBeGreaterThanOrEqual(500);
+      agent.start();
+      await vi.waitUntil(async () => (await ask()).status === 200, { timeout: 30_000, interval: 200 });
+    } finally {
+      agent.stop();
+      kubelet.close();
+      await target.close();
+    }
   });
 
   it('kill -9 of any one of the programs is told and repaired, and the others go on', async () => {

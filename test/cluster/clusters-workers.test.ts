@@ -78,6 +78,8 @@ describe('a worker with a kernel of its own', () => {
     expect(worker).toMatchObject({ pool: 'workers', phase: 'Ready', provider: 'tcg', isolation: 'Kernel' });
     expect(await works('get nodes -o jsonpath={.items[*].metadata.name}')).toBe(worker.name);
     expect(await works('get secrets -n kube-system -o name')).toBe('');
+    const enforced = 'get nodes -o jsonpath={.items[0].status.conditions[?(@.type=="NetworkPolicyEnforced")].status}';
+    expect(await works(enforced)).toBe('True');
     expect((await tenantry('cluster', 'get', 'dev', '-n', 'acme')).stdout).toMatch(new RegExp(`${worker.name} +workers +Ready`));
   }, 400_000);
 

@@ -25,7 +25,7 @@ import { nextExpiry } from '../policy/model/next-expiry.ts';
 import { violationsOf } from '../policy/model/violations.ts';
 import { wantsNetwork } from '../vpc/model/cluster-place.ts';
 import { Placements } from '../placement/placements.ts';
-import { removeWorkers, sleepWorkers } from '../workers/cluster-workers.ts';
+import { removeOrphans, removeWorkers, sleepWorkers } from '../workers/cluster-workers.ts';
 import { machineId } from '../workers/model/pool-plan.ts';
 import { keepClusterWorkers } from '../workers/keep-cluster-workers.ts';
 import { AddOnCatalog } from './add-on-catalog.ts';
@@ -68,6 +68,13 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
       .flatMap(({ status }) => status?.network?.address ?? []);
 
+  const workersOf = (id: string) => clusters.byIndex(BY_UID, id)[0]?.status?.workers ?? [];
+  let orphansGone: Promise<void> | undefined;
+  const withoutOrphans = () =>
+    (orphansGone ??= removeOrphans(clusters.list(), environment.machines).catch((error: unknown) => {
+      orphansGone = undefined;
+      throw error;
+    }));
   const ports: ClusterPorts = {
     tenantOf: ({ metadata }) => tenants.get(metadata.namespace!),
     boundsOf: (tenant) => boundsOf(tenant, [...policies.list()]),
@@ -97,8 +104,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     },
     othersOf: ({ metadata }) => clustersOf(metadata.namespace!).filter((each) => each.metadata.name !== metadata.name),
     ensureNetwork: (vpc) => networks.ensure(vpc),
-    keepWorkers: (cluster) =>
-      keepClusterWorkers(cluster, { ...environment, ports, workersOf: (id) => clusters.byIndex(BY_UID, id)[0]?.status?.workers ?? [] }),
+    keepWorkers: (cluster) => keepClusterWorkers(cluster, { ...environment, ports, workersOf, withoutOrphans }),
     sleepWorkers: (cluster) => sleepWorkers(cluster, environment.machines, clock),
     services: environment.services,
     servedAddresses,

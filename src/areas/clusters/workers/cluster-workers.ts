@@ -33,3 +33,13 @@ export async function removeWorkers(cluster: TenantCluster, machines: WorkerMach
     await Promise.all([...new Set([...left, ...known])].map((id) => each.remove(id)));
   }
 }
+
+/** Removes machines that no cluster has: those of one whose object was taken away by force. */
+export async function removeOrphans(clusters: Iterable<TenantCluster>, machines: Pick<WorkerMachines, 'all'>): Promise<void> {
+  const wanted = new Set<string>();
+  for (const { metadata, status } of clusters) for (const { name } of status?.workers ?? []) wanted.add(machineId(metadata.uid!, name));
+  for (const each of await machines.all()) {
+    const orphans = (await each.list()).filter(({ id }) => !wanted.has(id));
+    await Promise.all(orphans.map(({ id }) => each.remove(id)));
+  }
+}

@@ -13,6 +13,8 @@ interface Options extends Pick<ClustersEnvironment, 'machines' | 'networks' | 'c
   ports: Pick<ClusterPorts, 'running' | 'connection' | 'tenantOf' | 'boundsOf' | 'othersOf'>;
   /** As they are written down, by the uid of their cluster. */
   workersOf(cluster: string): readonly Worker[];
+  /** Machines that nobody has are gone. */
+  withoutOrphans(): Promise<void>;
 }
 
 const RETRY_MS = 2000;
@@ -23,6 +25,7 @@ export async function keepClusterWorkers(cluster: TenantCluster, options: Option
   const wanted = (cluster.spec.nodePools ?? []).reduce((sum, { replicas }) => sum + replicas, 0);
   if (wanted === 0 && (cluster.status?.workers ?? []).length === 0) return done('NotAsked', 'its pools ask for no workers');
   if (cluster.status?.network === undefined) return waiting(ClusterReason.NetworkNotReady, 'it has no network, which workers need');
+  await options.withoutOrphans();
   const connection = await ports.connection(cluster);
   const [problem] = await installAddOns([WORKER_RIGHTS], connection);
   if (problem) return waiting(ClusterReason.AddOnRefused, `workers cannot be given their rights: ${problem.message}`, RETRY_MS);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, chownSync, lchownSync, lstatSync, mkdirSync, opendirSync, renameSync, type Stats } from 'node:fs';
-import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { DiscardedFolders } from '../../discarded-folders.ts';
@@ -35,7 +35,7 @@ export class RunFolders {
     this.#workspace = workspace;
     this.#changesOwner = changesOwner;
     this.#slots = join(workspace, SLOTS);
-    this.#discarded = new DiscardedFolders(join(this.#slots, 'old'), (path) => rm(path, { recursive: true, force: true }));
+    this.#discarded = new DiscardedFolders(join(this.#slots, 'old'), removeSlot);
   }
 
   /** Where what only we may read can be kept. */
@@ -122,6 +122,11 @@ export class RunFolders {
     await mkdir(place, { recursive: true });
     if (this.#changesOwner) await chown(place, owner.uid, owner.gid);
   }
+}
+
+/** Most are empty. */
+async function removeSlot(folder: string): Promise<void> {
+  await rmdir(folder).catch(() => rm(folder, { recursive: true, force: true }));
 }
 
 /** A folder and what is in it; links themselves, never where they lead. */

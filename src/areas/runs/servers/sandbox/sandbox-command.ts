@@ -91,10 +91,7 @@ export function sandboxOptions(plan: SandboxPlan): string[] {
     plan.network ? [] : ['--unshare-net'],
     plan.user.kind === 'own' ? [] : ['--unshare-user', '--uid', APPARENT_USER, '--gid', APPARENT_USER],
     ['--cap-drop', 'ALL', ...(plan.user.kind === 'own' ? TO_BECOME_A_USER.flatMap((name) => ['--cap-add', name]) : [])],
-    ...parentsOf(plan.system.map(({ path }) => path)),
-    ...plan.system.map((entry) =>
-      entry.kind === 'link' ? ['--symlink', entry.to, entry.path] : ['--ro-bind', entry.source ?? entry.path, entry.path],
-    ),
+    systemOptions(plan.system),
     ['--dir', '/dev'],
     ...DEVICES.map((path) => ['--dev-bind-try', path, path]),
     ['--symlink', '/proc/self/fd', '/dev/fd'],
@@ -109,6 +106,20 @@ export function sandboxOptions(plan: SandboxPlan): string[] {
     // What is left of the root is memory, which nobody counts.
     ['--remount-ro', '/', '--chdir', '/'],
   ].flat();
+}
+
+/** For each view of the system, of which a server has one for all its sandboxes. */
+const known = new WeakMap<readonly SystemEntry[], string[]>();
+
+function systemOptions(system: SystemEntry[]): string[] {
+  const before = known.get(system);
+  if (before !== undefined) return before;
+  const entries = system.map((entry) =>
+    entry.kind === 'link' ? ['--symlink', entry.to, entry.path] : ['--ro-bind', entry.source ?? entry.path, entry.path],
+  );
+  const options = [...parentsOf(system.map(({ path }) => path)), ...entries].flat();
+  known.set(system, options);
+  return options;
 }
 
 /** What bubblewrap makes by itself on its way to a mount would be closed to others than the owner. */

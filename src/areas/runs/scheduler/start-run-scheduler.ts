@@ -1,6 +1,6 @@
 import { RUNTIME_LABEL } from '../../../api/kruntimes.io/v1alpha1/names.ts';
-import { isUntouched, UNFINISHED_HERE } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
-import { RunKind, type Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
+import { isUntouched } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import type { Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../client/kinds.ts';
 import { longLivedController } from '../../../lib/abort.ts';
@@ -9,6 +9,7 @@ import type { Log } from '../../../lib/log.ts';
 import type { MetricsRegistry } from '../../../lib/metrics.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { PlacedNamespaces } from '../placed-namespaces.ts';
+import { unfinishedRuns } from '../unfinished-runs.ts';
 import { writeRunStatus } from '../write-run-status.ts';
 import { RunScheduler } from './run-scheduler.ts';
 import { runSchedulerMetrics } from './run-scheduler-metrics.ts';
@@ -34,7 +35,7 @@ export function startRunScheduler(options: RunSchedulerStart): { stop(): Promise
   const abort = longLivedController(options.signal);
   const own = options.informers === undefined ? new SharedInformers({ client, log, signal: abort.signal }) : undefined;
   const informers = options.informers ?? own!;
-  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED_HERE });
+  const runs = unfinishedRuns(informers);
   runs.addIndex(BY_NAMESPACE, ({ metadata }) => [metadata.namespace!]);
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
   const placed = new PlacedNamespaces(informers);

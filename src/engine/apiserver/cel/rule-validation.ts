@@ -14,6 +14,31 @@ import { declare, withTypeMeta, type Declared } from './schema-types.ts';
 import { fromSchema } from './schema-values.ts';
 import { CelOptional, NONE, type CelValue } from './values.ts';
 
+const REMEMBERED = 1024;
+
+/**
+ * The last values that were set, while somebody has them, and some before those. Not all: each collection of garbage looks at every key of a WeakMap,
+ * and there may be as many values as there are objects.
+ */
+class RecentCosts {
+  #costs = new WeakMap<object, number>();
+  #before = new WeakMap<object, number>();
+  #size = 0;
+
+  get(value: object): number | undefined {
+    return this.#costs.get(value) ?? this.#before.get(value);
+  }
+
+  set(value: object, cost: number): void {
+    if (++this.#size > REMEMBERED) {
+      this.#before = this.#costs;
+      this.#costs = new WeakMap();
+      this.#size = 1;
+    }
+    this.#costs.set(value, cost);
+  }
+}
+
 /** The rules of a schema and of what is below it, compiled when an object first reaches them. */
 export class RuleNode {
   readonly node: SchemaNode;
@@ -22,7 +47,7 @@ export class RuleNode {
   private readonly compiled: CompiledRule[] = [];
   private readonly children = new Map<string, RuleNode | null>();
   /** Values that broke no rule here or below and will not when they replace themselves, and what it cost to find that out. */
-  private readonly unbroken = new WeakMap<object, number>();
+  private readonly unbroken = new RecentCosts();
 
   constructor(node: SchemaNode, isResource: boolean, declared: Declared | undefined = declare(node.schema, 'selfType', isResource)) {
     this.node = node;

@@ -1,6 +1,6 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RuntimeCondition, RUNTIMED_READY } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
-import { RunKind, type Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
+import type { Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind, type Runtime } from '../../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { Deployment, Pod } from '../../../../client/kinds.ts';
 import { findCondition, isConditionTrue } from '../../../../kube/conditions.ts';
@@ -11,8 +11,9 @@ import { ownerKeys } from '../../../../runtime/owner-references.ts';
 import { stepReconciler } from '../../../../runtime/steps/step-reconciler.ts';
 import { applyObject } from '../../apply-object.ts';
 import type { RunsEnvironment } from '../../runs-environment.ts';
-import { isUntouched, UNFINISHED_HERE } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import { isUntouched } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { PlacedNamespaces } from '../../placed-namespaces.ts';
+import { unfinishedRuns } from '../../unfinished-runs.ts';
 import { deploymentName } from './model/names.ts';
 import { saysTheSame } from './model/pod-reports.ts';
 import { runtimeDeployment } from './model/runtime-deployment.ts';
@@ -26,7 +27,7 @@ export function runtimeController(environment: RunsEnvironment): { start(): void
   const runtimes = informers.get(RuntimeKind);
   const deployments = informers.get(Deployment, { labelSelector: RUNTIME_LABEL });
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
-  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED_HERE });
+  const runs = unfinishedRuns(informers);
   const placed = new PlacedNamespaces(informers);
   runs.addIndex('runtime', (run) => [toKey(run.metadata.namespace, run.spec.runtime)]);
   pods.addIndex('runtime', (pod) => [toKey(pod.metadata.namespace, pod.metadata.labels![RUNTIME_LABEL])]);

@@ -1,7 +1,7 @@
 import { RUNTIME_LABEL } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RunCondition } from '../../../../api/kruntimes.io/v1alpha1/reasons.ts';
-import { RunKind, type Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
-import { phaseOf, UNFINISHED_HERE } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
+import type { Run } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
+import { phaseOf } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { Pod } from '../../../../client/kinds.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
@@ -11,6 +11,7 @@ import { Controller } from '../../../../runtime/controller.ts';
 import { EventRecorder } from '../../../../runtime/event-recorder.ts';
 import { splitKey, toKey } from '../../../../runtime/informer/object-cache.ts';
 import type { RunsEnvironment } from '../../runs-environment.ts';
+import { unfinishedRuns } from '../../unfinished-runs.ts';
 import { writeRunStatus } from '../../write-run-status.ts';
 import { DEFAULT_THRESHOLDS, judgeRun, nextLook, type StaleThresholds } from './model/judge-run.ts';
 import { reap } from './model/reap.ts';
@@ -23,7 +24,7 @@ import { PodObservations } from './pod-observations.ts';
 export function staleRunController(environment: RunsEnvironment, thresholds: StaleThresholds = DEFAULT_THRESHOLDS): Controller {
   const { client, clock, log, metrics, informers } = environment;
   const pods = informers.get(Pod, { labelSelector: RUNTIME_LABEL });
-  const runs = informers.get(RunKind, { fieldSelector: UNFINISHED_HERE });
+  const runs = unfinishedRuns(informers);
   runs.addIndex('assignedPod', (run) => (podKeyOf(run) === undefined ? [] : [podKeyOf(run)!]));
   const observations = new PodObservations(clock);
   const events = new EventRecorder({ client, log, controller: 'stale-reaper', instance: 'kruntimes-controller' });

@@ -122,7 +122,15 @@ export function assembleServer({
   });
   keepPolicyStatus({ writer: objects, compile: compileCelExpression, ...catalogTypes(core.catalog), onError });
   const audit = new FileAuditLog(auditPath, (error) => log.error('the audit log cannot be written; requests go on', { error }), onAudited);
-  const routes = identityEndpoints({ identity, authorizer, roles, reader: objects, now: core.now, externalUrl: url });
+  const routes = identityEndpoints({
+    identity,
+    authorizer,
+    roles,
+    admission: () => admission,
+    reader: objects,
+    now: core.now,
+    externalUrl: url,
+  });
   const admission = serverAdmission({
     writer: objects,
     authorizer,

@@ -18,6 +18,7 @@ import {
   OPENID_CONFIGURATION_PATH,
   openIdConfiguration,
 } from './openid.ts';
+import type { Admission } from '../admission/chain.ts';
 import type { RbacAuthorizer } from './rbac/rbac-authorizer.ts';
 import type { Authorizer } from './user.ts';
 import { invalidReview, localSubjectAccessReview, selfSubjectAccessReview, subjectAccessReview } from './reviews/access-review.ts';
@@ -31,6 +32,8 @@ export interface EndpointOptions {
   authorizer: Authorizer;
   /** What roles give: the only rights that can be listed. */
   roles: Pick<RbacAuthorizer, 'resolveRules'>;
+  /** Asked before a token is given. */
+  admission(): Admission;
   reader: ObjectReader;
   now: () => Date;
   /** `https://host:port` that relying parties reach this server at. */
@@ -88,7 +91,7 @@ function reviewHandler(answer: Answer, now: () => Date): RequestHandler {
   };
 }
 
-function tokenRequestHandler({ identity, reader, now }: EndpointOptions): RequestHandler {
+function tokenRequestHandler({ identity, reader, now, admission }: EndpointOptions): RequestHandler {
   const { issuer, apiAudiences } = identity;
   return async (request) => {
     const options = writeOptions(request, 'CreateOptions');
@@ -96,8 +99,25 @@ function tokenRequestHandler({ identity, reader, now }: EndpointOptions): Reques
     const { namespace, name } = request.info;
     const wanted = decodeTokenRequest(value, options.fieldValidation, (text) => request.warnings.push(text));
     const annotate = (key: string, text: string): void => void (request.auditAnnotations[key] = text);
+    const asked = {
+      operation: 'CREATE' as const,
+      resource: { group: '', version: 'v1', resource: 'serviceaccounts' },
+      kind: { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' },
+      subresource: 'token',
+      namespace,
+      name,
+      user: request.user,
+      object: wanted,
+      options: { ...options },
+      dryRun: false,
+      warn: (text: string) => void request.warnings.push(text),
+      annotate,
+      signal: request.signal,
+    };
+    await admission().mutate(asked);
+    await admission().validate(asked);
     const context = { namespace, name, reader, issuer, apiAudiences, now: () => now().getTime(), annotate };
-    return objectResponse(201, answerTokenRequest(wanted, context));
+    return objectResponse(201, answerTokenRequest(asked.object, context));
   };
 }
 

@@ -4,6 +4,7 @@ import { RuntimeKind } from '../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { PLACED_FROM_LABEL, PlacementPhase } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import type { Client } from '../../../client/client.ts';
 import { Namespace } from '../../../client/kinds.ts';
+import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -128,7 +129,9 @@ export class ClusterPlacement {
     let left = 0;
     for (const runs of candidates) for (const run of runs.list()) if (!isUntouched(run)) left++;
     const missing = [...this.#placed].some((name) => this.#namespaceCopies.get(name) === undefined);
-    const leaving = [...this.#namespaceCopies.list()].filter(({ metadata }) => !this.#placed.has(metadata.name!)).length;
+    // What is on its way out, Pods of Runtimes mostly, has nothing left to tell.
+    const isLeaving = ({ metadata }: KubeObject) => !this.#placed.has(metadata.name!) && metadata.deletionTimestamp === undefined;
+    const leaving = [...this.#namespaceCopies.list()].filter(isLeaving).length;
     const elsewhere = new Set<string>(this.#underWay);
     for (const informer of [this.#taken, this.#copies]) for (const run of informer.list()) elsewhere.add(keyOf(run));
     const inside = [...elsewhere].filter((key) => !this.#placed.has(splitKey(key).namespace!)).length;

@@ -1,3 +1,4 @@
+import { ARTIFACT_FINALIZER } from '../../../api/kruntimes.io/v1alpha1/names.ts';
 import { RunKind, type Run, type RunStatus } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import { phaseOf } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { PLACEMENT_FINALIZER } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
@@ -47,6 +48,8 @@ export class RunWrites {
         return this.#writeStatus(original!, move.status);
       case 'end':
         return this.#writeStatus(original!, endedStatus(original!, move.reason, move.message, new Date(this.#options.now())));
+      case 'keepArtifacts':
+        return free(this.#options.tenantClient, copy!, ARTIFACT_FINALIZER);
       case 'removeCopy':
         return this.#remove(copy!);
       case 'freeCopy':
@@ -118,12 +121,14 @@ export class RunWrites {
   }
 }
 
-async function free(client: Client, { metadata }: Run): Promise<void> {
-  const { namespace, name, resourceVersion } = metadata;
-  const finalizers = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== PLACEMENT_FINALIZER);
+async function free(client: Client, { metadata }: Run, finalizer = PLACEMENT_FINALIZER): Promise<void> {
+  const { namespace, resourceVersion } = metadata;
+  const finalizers = (metadata.finalizers ?? []).filter((name) => name !== finalizer);
   if (finalizers.length === metadata.finalizers?.length) return;
   try {
-    await client.resource(RunKind, namespace).patch(name!, { type: 'merge', patch: { metadata: { resourceVersion, finalizers } } });
+    await client
+      .resource(RunKind, namespace)
+      .patch(metadata.name!, { type: 'merge', patch: { metadata: { resourceVersion, finalizers } } });
   } catch (error) {
     if (!isStatusError(error, 'NotFound')) throw error;
   }

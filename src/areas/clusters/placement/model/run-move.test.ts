@@ -52,6 +52,13 @@ describe('nextRunMove', () => {
       true,
       'none',
     ],
+    [
+      'leaves artifacts where they are, on the way back',
+      aRun({ ...TAKEN, phase: 'Succeeded' }),
+      aCopy({ phase: 'Succeeded' }, { finalizers: [PLACEMENT_FINALIZER, 'kruntimes.io/artifact-cleanup'] }),
+      false,
+      'keepArtifacts',
+    ],
     ['calls back what waits in the cluster', aRun(TAKEN, HELD), aCopy(), false, 'removeCopy'],
     ['gives back what was called back', aRun(TAKEN, HELD), aCopy({}, GOING), false, 'giveBack'],
     ['then lets the copy go', aRun({}, HELD), aCopy({}, GOING), false, 'freeCopy'],
@@ -193,6 +200,7 @@ class Race {
     switch (move.type) {
       case 'none':
       case 'adjust':
+      case 'keepArtifacts':
         return;
       case 'take': {
         const held = (run: Run): Run => ({ ...run, metadata: { ...run.metadata, ...HELD } });

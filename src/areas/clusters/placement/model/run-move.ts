@@ -1,3 +1,4 @@
+import { ARTIFACT_FINALIZER } from '../../../../api/kruntimes.io/v1alpha1/names.ts';
 import { isTerminal, isUntouched, phaseOf } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import type { Run, RunStatus } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { ORIGINAL_UID, PLACEMENT_FINALIZER } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
@@ -18,6 +19,8 @@ export type RunMove =
   | { type: 'giveBack'; status: RunStatus }
   /** It cannot be known how it ended, or it was ended where it worked. */
   | { type: 'end'; reason: 'PodGone' | 'Cancelled'; message: string }
+  /** The copy goes without its artifacts: they are not to be cleaned up, because the Run stays. */
+  | { type: 'keepArtifacts' }
   /** Asks the copy to go; one that somebody works on meanwhile stays. */
   | { type: 'removeCopy' }
   | { type: 'freeCopy' }
@@ -49,7 +52,7 @@ export function nextRunMove(original: Run | undefined, copy: Run | undefined, fa
 
 /** Some moves are no change of what they were decided on, and right only if it is as it seemed: caches may be behind, so that the server has to be asked. */
 export function uncertain({ type }: RunMove, copy: Run | undefined): 'original' | 'copy' | undefined {
-  if (type === 'create' || type === 'removeCopy' || type === 'freeCopy') return 'original';
+  if (type === 'create' || type === 'keepArtifacts' || type === 'removeCopy' || type === 'freeCopy') return 'original';
   return copy === undefined && (type === 'end' || type === 'giveBack' || type === 'freeOriginal') ? 'copy' : undefined;
 }
 
@@ -65,6 +68,8 @@ function moveAfterEnd(original: Run, copy: Run | undefined, { placed }: RunMoveF
   if (copy && placed && copy.status?.artifactStore !== undefined && copy.metadata.deletionTimestamp === undefined) return NONE;
   // In this order: a copy without its original is found, an original without its copy would be looked for nowhere.
   if (isHeld(original)) return { type: 'freeOriginal' };
+  const isKept = copy?.metadata.finalizers?.includes(ARTIFACT_FINALIZER) === true && copy.metadata.deletionTimestamp === undefined;
+  if (isKept && !placed) return { type: 'keepArtifacts' };
   return copy ? drop(copy) : NONE;
 }
 

@@ -173,7 +173,8 @@ const status = object(
     /** The last restore that was done. */
     restored: object({ backup: text() }, { cluster: text(), request: integer() }),
     observedGeneration: integer({ format: 'int64' }),
-    conditions: conditions(),
+    /** One for each step of making it and of taking it away, and those that only tell. */
+    conditions: conditions({ maxItems: 32 }),
   },
 );
 

@@ -8,7 +8,7 @@ import type { NetworkChoice, Wire } from '../areas/clusters/network/open-network
 import type { ControlPlanes } from '../areas/clusters/control-plane/control-planes.ts';
 import type { FoundPrograms, ProgramSet } from '../areas/clusters/control-plane/kubernetes/find-programs.ts';
 import type { KubernetesOptions } from '../areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
-import { MACHINE_PROVIDERS } from '../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { MACHINE_PROVIDERS, type ControlPlaneProvider } from '../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import type { Client } from '../client/client.ts';
 import type { ReviewHandler, ServiceReference } from '../engine/apiserver/admission/webhook/call.ts';
 import { KUBERNETES_SERVICE_ADDRESS } from '../engine/apiserver/builtin/bootstrap.ts';
@@ -152,10 +152,16 @@ export class ClustersOnDemand {
   }
 
   async #kubernetesPlanes(common: Omit<KubernetesOptions, 'program' | 'sets' | 'network'>, sets: ProgramSet[]): Promise<ControlPlanes[]> {
-    if (sets.length === 0) return [];
+    // Those that are there can be put to sleep and deleted, also when their programs are gone.
+    if (sets.length === 0 && !(await hasRecords(common.root, 'kubernetes'))) return [];
     const { openKubernetesPlanes } = await import('../areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts');
     return [await openKubernetesPlanes({ ...common, sets, program: programOf('kubernetes-control-plane.js') })];
   }
+}
+
+async function hasRecords(root: string, provider: ControlPlaneProvider): Promise<boolean> {
+  const { ClusterFolders } = await import('../areas/clusters/control-plane/process/cluster-folder.ts');
+  return [...(await new ClusterFolders(root).records()).values()].some((record) => record.provider === provider);
 }
 
 function programOf(file: string): string {

@@ -1,10 +1,17 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { findPrograms } from '../../src/areas/clusters/control-plane/kubernetes/find-programs.ts';
-import { openKubernetesPlanes } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
+import {
+  KubernetesControlPlanes,
+  openKubernetesPlanes,
+} from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-control-planes.ts';
 import { BESIDE_THE_DATA, ensureKubernetesKeys } from '../../src/areas/clusters/control-plane/kubernetes/kubernetes-keys.ts';
 import type { ClusterRecord } from '../../src/areas/clusters/control-plane/process/cluster-folder.ts';
+import { realClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { controlPlaneConformance } from '../conformance/control-plane/control-plane.suite.ts';
 import { controlPlanePrograms, KUBERNETES_VERSION } from './binaries.ts';
@@ -45,4 +52,31 @@ controlPlaneConformance('kubernetes', {
     await ensureKubernetesKeys(join(root, wanted.id, 'pki'), wanted, needs, { now: () => Date.now() - 800 * DAY_MS });
   },
   version: KUBERNETES_VERSION,
+});
+
+it('without a network of its own a control plane is on loopback, and says that it shares the machine', { timeout: 120_000 }, async () => {
+  const root = mkdtempSync(join(tmpdir(), 'tenantry-planes-'));
+  const network = 'nobody makes one';
+  const program = resolve('dist/kubernetes-control-plane.js');
+  const options = { root, program, productVersion: 'x', address: '127.0.0.1', sets, network, clock: realClock, log: silentLog };
+  const planes = new KubernetesControlPlanes(options);
+  const wanted = { id: randomUUID(), namespace: 'acme', name: 'dev', version: KUBERNETES_VERSION, names: [], accessRevision: 0 };
+  try {
+    const running = await planes.run(wanted);
+    expect(running.endpoint).toMatch(/^https:\/\/127\.0\.0\.1:/);
+    expect(running.sharedUser).toBe('its programs share the network of this machine: nobody makes one');
+    await expect(planes.run({ ...wanted, version: '1.34.0' })).rejects.toMatchObject({ reason: 'NoProvider' });
+    const { certificatePem: cert, keyPem: key } = running.platform;
+    const status = await new Promise((done, failed) => {
+      const keys = { ca: running.authorityPem, cert, key };
+      request(`${running.endpoint}/readyz`, keys, (response) => done(response.resume().statusCode))
+        .once('error', failed)
+        .end();
+    });
+    expect(status).toBe(200);
+  } finally {
+    await planes.remove(wanted.id);
+    await planes.close();
+    rmSync(root, { recursive: true, force: true });
+  }
 });

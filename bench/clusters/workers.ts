@@ -24,6 +24,7 @@ export async function benchWorkers(): Promise<void> {
   const engine = await startEngineProcess(data, ['--kubernetes-programs', '/var/empty', '--cluster-network', 'linux']);
   try {
     await engine.client.resource(TenantKind).create({ metadata: { name: TENANT }, spec: {} });
+    await untilTenant(engine.client);
     for (const machine of MACHINE_PROVIDERS) await measure(engine.client, data, machine);
   } finally {
     await engine.stop();
@@ -61,6 +62,12 @@ async function measure(client: Client, data: string, machine: MachineProvider): 
   } finally {
     await clusters.delete(machine);
     for await (const update of clusters.watch({ fieldSelector: `metadata.name=${machine}` })) if (update.type === 'DELETED') break;
+  }
+}
+
+async function untilTenant(client: Client): Promise<void> {
+  for await (const update of client.resource(TenantKind).watch({ fieldSelector: `metadata.name=${TENANT}` })) {
+    if ('object' in update && isConditionTrue(update.object.status?.conditions, 'Ready')) return;
   }
 }
 

@@ -58,6 +58,8 @@ function kubernetesKind({ program, productVersion, sets, network: able }: Kubern
       if (network !== undefined) return { ...ports, link: link ?? give.link() };
       return { ...ports, sharedUser: sharedUser ?? `its programs share the network of this machine: ${able as string}` };
     },
+    // Before anything is touched: one that runs goes on without the files of its programs.
+    check: ({ version }) => void setOf(sets, version),
     addressOf: (record) => network?.addressOf(record),
     surroundings: (_wanted, { id, record }) => (hasNetwork(record) ? [network!.resource(id, record)] : []),
     startedBy: ({ record }) => (hasNetwork(record) ? network!.startedBy(record) : []),
@@ -104,6 +106,6 @@ function setOf(sets: readonly ProgramSet[], version: string): ProgramSet {
   const there = sets.map((candidate) => candidate.version).join(', ') || 'none';
   throw new ControlPlaneError(
     'NoProvider',
-    `there are no programs of Kubernetes ${version} here, but of ${there}; put them back or upgrade it`,
+    `there are no programs of Kubernetes ${version} here (found: ${there}); put them back, or upgrade it`,
   );
 }

@@ -44,7 +44,7 @@ export interface PlaneKind {
   /** The address of an endpoint that was given none. */
   addressOf?(record: ClusterRecord): string | undefined;
   /** Why this cluster cannot be what is wanted. @throws ControlPlaneError */
-  check?(wanted: WantedControlPlane, place: PlanePlace): void;
+  check?(wanted: WantedControlPlane): void;
   /** What there must be before its process. `wanted` is undefined when it is to go. */
   surroundings?(wanted: WantedControlPlane | undefined, place: PlanePlace): ControlPlaneResource[];
   /** What the process is started by, in place of directly. */

@@ -93,7 +93,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       const held = await this.#hold(wanted);
       const before = this.#wanted.get(wanted.id);
       const place = this.#place(wanted.id, held, wanted);
-      this.#kind.check?.(wanted, place);
+      this.#kind.check?.(wanted);
       this.#wanted.set(wanted.id, wanted);
       if (this.#isAsWanted(held, before, wanted)) return this.#running(wanted, held);
       if (held.server.isLive && held.edition !== editionOf(this.#kind.go(wanted, place))) await this.#endProgram(wanted.id, held);

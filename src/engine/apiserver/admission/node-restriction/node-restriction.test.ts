@@ -84,6 +84,13 @@ it.each<[string, AdmissionRequest]>([
   ['deletes its Pod', asked('DELETE', '/pods', { namespace: 'web', name: 'mine' })],
   ['makes the mirror of a Pod', asked('CREATE', '/pods', { object: mirror })],
   ['gets a token for its Pod', asked('CREATE', '/serviceaccounts/token', { namespace: 'web', object: token('mine', 'u1') })],
+  [
+    'gets a token for whoever the API server is',
+    asked('CREATE', '/serviceaccounts/token', {
+      namespace: 'web',
+      object: { ...token('mine', 'u1'), spec: { ...token('mine', 'u1').spec, audiences: null } },
+    }),
+  ],
   ['keeps its lease', asked('CREATE', 'coordination.k8s.io/leases', { namespace: 'kube-node-lease', object: lease })],
   ['asks for its certificate', asked('CREATE', 'certificates.k8s.io/certificatesigningrequests', { object: csr('system:node:w1') })],
 ])('a node %s', (_name, request) => {

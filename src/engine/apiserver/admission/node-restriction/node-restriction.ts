@@ -132,7 +132,7 @@ function claimObjection({ operation, object, oldObject }: AdmissionRequest, node
 }
 
 function tokenObjection(request: AdmissionRequest, node: string, { reader, authorizer }: NodeRestrictionOptions): string | undefined {
-  const { boundObjectRef: bound, audiences = [] }: Json = request.object?.spec ?? {};
+  const { boundObjectRef: bound, audiences }: Json = request.object?.spec ?? {};
   if (!bound || bound.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) return 'node requested token not bound to a pod';
   if (!bound.uid) return 'node requested token with a pod binding without a uid';
   const pod = podNamed(reader, request.namespace, bound.name);
@@ -140,8 +140,8 @@ function tokenObjection(request: AdmissionRequest, node: string, { reader, autho
     return `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`;
   }
   if (pod.spec?.nodeName !== node) return 'node requested token bound to a pod scheduled on a different node';
-  if (audiences.length > 1) return 'node may only request 0 or 1 audiences';
-  const audience: string = audiences[0] ?? '';
+  if (audiences?.length > 1) return 'node may only request 0 or 1 audiences';
+  const audience: string = audiences?.[0] ?? '';
   const sources: Json[] = ((pod.spec?.volumes ?? []) as Json[]).flatMap((volume) => volume.projected?.sources ?? []);
   if (sources.some(({ serviceAccountToken }) => serviceAccountToken && (serviceAccountToken.audience ?? '') === audience)) return undefined;
   const verb = 'request-serviceaccounts-token-audience';

@@ -192,8 +192,13 @@ class ProcessLauncher implements Launcher {
     const cgroup = cgroups?.take();
     const user = users && uid !== undefined ? { kind: 'own' as const, setpriv: users.setpriv, uid } : { kind: 'namespace' as const };
     const shape = { bwrap, user, network, system, slotFolder, workspace, temporaryBytes, processes: limits.processes };
-    const sandbox = startSandbox(shape, inside, cgroup?.files ?? [], { filter: this.#filter, orphans, env: baseEnv });
-    return { sandbox, slotFolder, cgroup, user: uid === undefined ? undefined : { uid, gid: uid }, network };
+    try {
+      const sandbox = startSandbox(shape, inside, cgroup?.files ?? [], { filter: this.#filter, orphans, env: baseEnv });
+      return { sandbox, slotFolder, cgroup, user: uid === undefined ? undefined : { uid, gid: uid }, network };
+    } catch (error) {
+      this.#drop({ slotFolder, cgroup });
+      throw error;
+    }
   }
 
   #run(worker: Worker, name: string, message: string, warm: boolean): LaunchedProcess {
@@ -227,7 +232,7 @@ class ProcessLauncher implements Launcher {
     return { warm, stdout: child.stdout, stderr: child.stderr, ended, signal: (signal) => signalSandbox(child, signal) };
   }
 
-  #drop({ slotFolder, cgroup }: Worker): void {
+  #drop({ slotFolder, cgroup }: Pick<Worker, 'slotFolder' | 'cgroup'>): void {
     this.#means.folders.removeUnused(slotFolder);
     if (cgroup !== undefined) this.#means.cgroups?.giveBack(cgroup);
   }

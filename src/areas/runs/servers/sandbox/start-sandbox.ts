@@ -34,27 +34,37 @@ export function startSandbox(
 ): Sandbox {
   const files: number[] = [];
   const give = (descriptor: number) => FIRST_DESCRIPTOR + files.push(descriptor) - 1;
-  // Opened for each: who reads the filter reads on from where the one before stopped.
-  const plan: SandboxPlan = {
-    ...shape,
-    filterDescriptor: filter === undefined ? undefined : give(openSync(filter, 'r')),
-    cgroupDescriptors: cgroupFiles.map((file) => give(openSync(file, 'w'))),
-  };
-  const start = () => startChild(sandboxCommand(plan, inside), { cwd: '/', env, listens: true, files });
-  if (orphans === undefined || !limitsItself(inside)) {
-    const child = start();
-    return { child, emptied: new Promise((resolve) => void child.once('error', () => resolve()).once('exit', () => resolve())) };
+  const taking = limitsItself(inside) ? orphans : undefined;
+  const info = taking?.pipe();
+  const infoDescriptor = info && give(info.write);
+  try {
+    // Opened for each: who reads the filter reads on from where the one before stopped.
+    const plan: SandboxPlan = {
+      ...shape,
+      filterDescriptor: filter === undefined ? undefined : give(openSync(filter, 'r')),
+      cgroupDescriptors: cgroupFiles.map((file) => give(openSync(file, 'w'))),
+    };
+    if (taking !== undefined && infoDescriptor !== undefined) {
+      const options = taking.pipe();
+      plan.first = { optionsDescriptor: give(options.read), infoDescriptor };
+      writeSync(options.write, sandboxOptions(plan).join('\0'));
+      closeSync(options.write);
+    }
+    const child = startChild(sandboxCommand(plan, inside), { cwd: '/', env, listens: true, files });
+    return { child, emptied: taking && info ? endOfAll(child, info.read, taking) : endOf(child) };
+  } catch (error) {
+    for (const descriptor of files) closeSync(descriptor);
+    if (info !== undefined) closeSync(info.read);
+    throw error;
   }
-  const [options, info] = [orphans.pipe(), orphans.pipe()];
-  plan.first = { optionsDescriptor: give(options.read), infoDescriptor: give(info.write) };
-  writeSync(options.write, sandboxOptions(plan).join('\0'));
-  closeSync(options.write);
-  const child = start();
-  return { child, emptied: emptied(child, info.read, orphans) };
+}
+
+function endOf(child: Child): Promise<void> {
+  return new Promise((resolve) => void child.once('error', () => resolve()).once('exit', () => resolve()));
 }
 
 /** Bubblewrap ends with the program. The first process of the sandbox, and with it all others, ends when it is made to. */
-function emptied(child: Child, info: number, orphans: Orphans): Promise<void> {
+function endOfAll(child: Child, info: number, orphans: Orphans): Promise<void> {
   return new Promise((resolve) => {
     child.once('error', () => {
       closeSync(info);

@@ -82,7 +82,15 @@ describe('access from outside', () => {
       await world.listen(place, NODE_PORT, `${name} by its node port`);
       const address = `10.0.1.1${name.slice(1)}`;
       const attachment = { kind: 'Namespace', path: place };
-      entries.push({ name, pool: 'played', address, mac: macOf('acme', address), attachment, podCidrs: [`10.200.${name.slice(1)}.0/24`] });
+      entries.push({
+        name,
+        pool: 'played',
+        provider: 'played',
+        address,
+        mac: macOf('acme', address),
+        attachment,
+        podCidrs: [`10.200.${name.slice(1)}.0/24`],
+      });
     }
     await bench.works(`patch tcl dev -n acme --subresource=status --type=merge -p '${JSON.stringify({ status: { workers: entries } })}'`);
     await until(async () => (await vpc()).status?.workers === names.length);
@@ -109,19 +117,25 @@ describe('access from outside', () => {
     writeFileSync(join(data, 'node/registries.yaml'), `registries:\n  '${registry}': { insecure: true }\n`);
     expect(await tenantry('tenant', 'create', 'acme', '--owner', 'anna')).toMatchObject({ code: 0 });
     await setVpc({});
-    // Nobody makes workers of a pool that contradicts itself: so namespaces can play them.
-    const nodePools = [{ name: 'played', replicas: 2, machine: 'gvisor', kernelIsolation: 'Kernel' }];
-    const metadata = { name: 'dev', namespace: 'acme' };
-    const spec = { network: { subnet: 'one' }, nodePools };
-    await bench.works('apply -f -', JSON.stringify({ apiVersion: 'tenantry.dev/v1alpha1', kind: 'TenantCluster', metadata, spec }));
+    // One that sleeps has a network, and makes no workers: so namespaces can take the place of them before it wakes.
+    const spec = { sleep: true, network: { subnet: 'one' }, nodePools: [{ name: 'played', replicas: 2 }] };
+    const object = { apiVersion: 'tenantry.dev/v1alpha1', kind: 'TenantCluster', metadata: { name: 'dev', namespace: 'acme' }, spec };
+    await bench.works('apply -f -', JSON.stringify(object));
+    await until(async () => (await cluster()).status?.phase === 'Asleep');
+    await playWorkers('w1', 'w2');
+    await bench.works(`patch tcl dev -n acme --type=merge -p '${JSON.stringify({ spec: { sleep: false } })}'`);
     await until(async () => findCondition((await cluster()).status?.conditions, 'AccessGranted')?.status === 'True');
     bench.file('dev.kubeconfig', (await tenantry('cluster', 'kubeconfig', 'dev', '-n', 'acme')).stdout);
-    await playWorkers('w1', 'w2');
     await inside('create namespace web');
   });
 
   afterAll(async () => {
-    await tenantry('cluster', 'delete', 'dev', '-n', 'acme', '--confirm', 'dev');
+    const remove = () => tenantry('cluster', 'delete', 'dev', '-n', 'acme', '--confirm', 'dev');
+    if ((await remove()).code !== 0) {
+      // A test ended while it was dead.
+      engine = await spawnEngine(data, { args: UP });
+      await remove();
+    }
     await bench?.kubectl(['delete', 'vpc', '--all', '-n', 'acme']);
     await engine?.stop();
     world.close();

@@ -28,7 +28,7 @@ const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller', 'kube-scheduler',
 const byName = (one = '', other = '') => one.localeCompare(other);
 
 /** What is between the control planes of two tenants. The tests are one story. */
-describe('walls between control planes of Kubernetes', { timeout: 120_000 }, () => {
+describe('walls between control planes of Kubernetes', { timeout: 300_000 }, () => {
   let programs: string;
   let root: string;
   let planes: ControlPlanes;

@@ -43,7 +43,7 @@ const RESTART = { initialMs: 100, maxMs: 30_000, jitter: 0.2 };
 /** One that lived so long is started again at once. */
 const RAN_WELL_MS = 30_000;
 const LOOK_EVERY_MS = 25;
-const START_MS = 55_000;
+const START_MS = 110_000;
 const START_TRIES = 4;
 /** Long enough to see whether one that was started again stays. */
 const SETTLED_MS = 500;

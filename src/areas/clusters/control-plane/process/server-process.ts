@@ -7,7 +7,7 @@ import { launch, type GoMessage, type Launched, type LaunchOptions } from './lau
 type Trouble = NonNullable<RunningControlPlane['trouble']>;
 
 const DISK_FULL = 'its disk is full: reads work, writes do not; free some space or raise its limit';
-const START_MS = 60_000;
+const START_MS = 120_000;
 const ADOPT_MS = 5000;
 
 /** The process of one control plane, whether we started it or found it. */

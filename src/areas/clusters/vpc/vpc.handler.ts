@@ -29,6 +29,9 @@ export async function vpcHandler(informers: SharedInformers, networks: TenantNet
     const platform = await networks.platform();
     const cannotHere = await networks.refusal(wantedVpc(vpc, 1, []));
     if (cannotHere !== undefined) return cannotHere;
+    if (vpc.spec.vpn && (await networks.routerOf(vpc.metadata.name!)) === undefined) {
+      return `${cannot} with a VPN gateway: the routers of this provider run no programs; it takes the provider linux`;
+    }
     // From here on nothing waits: what others were let in with is seen.
     const others = admitted.all().filter(({ metadata }) => metadata.namespace !== vpc.metadata.namespace);
     const takenVlans = new Set(others.flatMap(({ spec }) => spec.subnets.flatMap(({ vlan }) => vlan ?? [])));

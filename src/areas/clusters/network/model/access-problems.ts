@@ -47,7 +47,8 @@ function externalProblem(vpc: Vpc, address: string, { transit }: Platform): stri
   return inside && `${cannot}: it is in ${inside.cidr}; choose one outside`;
 }
 
-function vpnProblems(vpc: Vpc, { transit }: Platform): string[] {
+/** Why those outside cannot have the addresses that they should have. */
+export function vpnProblems(vpc: Pick<Vpc, 'name' | 'subnets' | 'routes' | 'vpn'>, { transit }: Platform): string[] {
   return (vpc.vpn?.clients ?? []).flatMap((client) => {
     const cannot = `Cannot let VPN clients of VPC "${vpc.name}" be ${client}`;
     if (parseCidr(client)?.address.version !== 4) return [`${cannot}: it is not an IPv4 CIDR; write one such as 10.99.0.2/32`];

@@ -78,11 +78,10 @@ export class OvnNetworks implements Networks {
     return this.#processes.run(tool, args);
   }
 
-  unable({ name, mode, services, vpn }: Vpc): string | undefined {
+  unable({ name, mode, services }: Vpc): string | undefined {
     if (mode === 'VLAN' && this.#options.wire === undefined) {
       return `Cannot make VPC "${name}" in the mode VLAN: this machine has no wire for tagged segments; name one, or use Overlay`;
     }
-    if (vpn) return `Cannot make a VPN gateway of VPC "${name}": OVN's routers run no programs; use the provider linux`;
     if (services.length > 0)
       return `Cannot let programs listen in the router of VPC "${name}": OVN's routers run none; use the provider linux`;
     return undefined;

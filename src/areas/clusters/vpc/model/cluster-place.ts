@@ -57,6 +57,7 @@ export function placeOf(cluster: TenantCluster, vpc: VpcObject, others: readonly
   const taken = [
     ...vpc.spec.subnets.map(({ cidr }) => cidr),
     ...(vpc.spec.routes ?? []).map(({ cidr }) => cidr),
+    ...(vpc.spec.vpn?.peers ?? []).flatMap(({ addresses }) => addresses),
     ...others.flatMap(({ status }) => status?.network?.podCidr ?? []),
   ];
   const pods = held?.podCidr ?? podRange(cluster.spec.network?.podCidr, taken);

@@ -1,6 +1,7 @@
 import { deepEqual } from '../../../../kube/json-value.ts';
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Vpc as VpcObject } from '../../../../api/tenantry.dev/v1alpha1/vpc.ts';
+import { gatewayRefusal } from '../../access/vpn/model/gateway.ts';
 import { ipv4Range, overlap } from '../../../../kube/ipv4-range.ts';
 import { vpcProblems } from '../../network/model/vpc-problems.ts';
 import type { Platform, Vpc } from '../../network/model/vpc.ts';
@@ -29,7 +30,8 @@ export function vpcRefusal({ vpc, before, residents, takenVlans, platform }: Vpc
   return (
     vlanProblem(wanted, takenVlans) ??
     residentProblem(wanted, before && wantedVpc(before, 1, []), residents) ??
-    podProblem(wanted, residents)
+    podProblem(wanted, residents) ??
+    gatewayRefusal(vpc, wanted, residents, platform)
   );
 }
 

@@ -31,6 +31,15 @@ function lastSeen(object: Json, revision: number): Json {
   return { ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } };
 }
 
+/** The same in stored bytes, which need not be read for it. Only names, which cannot hold quotes, stand before the revision. */
+function lastSeenBytes(bytes: Uint8Array, revisions: { of: number; as: number }): Uint8Array | undefined {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const mark = `"resourceVersion":"${revisions.of}"`;
+  const at = text.indexOf(mark);
+  if (at < 0) return undefined;
+  return Buffer.concat([text.subarray(0, at), encodeJson(`"resourceVersion":"${revisions.as}"`), text.subarray(at + mark.length)]);
+}
+
 interface Change {
   type: ChangeType;
   entry: Entry;
@@ -58,6 +67,8 @@ function allOf<T>(values: Maybe<T>[]): Maybe<T[]> {
 export function lineRenderer(presenter: Presenter): FrameRenderer<Uint8Array> {
   const line = (change: Change): Maybe<Uint8Array[]> => {
     if (change.revision !== change.entry.revision) {
+      const bytes = presenter.verbatim ? lastSeenBytes(change.entry.bytes, { of: change.entry.revision, as: change.revision }) : undefined;
+      if (bytes !== undefined) return [OPENING[change.type], bytes, CLOSING];
       const value = presenter.singleValue(change.entry);
       const encode = (object: Json) => [OPENING[change.type], encodeJson(JSON.stringify(lastSeen(object, change.revision))), CLOSING];
       return value instanceof Promise ? value.then(encode) : encode(value);

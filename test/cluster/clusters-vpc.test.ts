@@ -62,7 +62,14 @@ describe('networks of tenants', () => {
     const path = `/run/netns/${namespace}`;
     workers.push({ tenant, namespace, path, address });
     servers.push(await listenTcp(path, { address: '0.0.0.0', port: WORKER_PORT }, (socket) => socket.on('error', () => {}).end(tenant)));
-    const entry = { name: `dev-${tenant}`, pool: 'played', address, mac: macOf(tenant, address), attachment: { kind: 'Namespace', path } };
+    const entry = {
+      name: `dev-${tenant}`,
+      pool: 'played',
+      provider: 'played',
+      address,
+      mac: macOf(tenant, address),
+      attachment: { kind: 'Namespace', path },
+    };
     const patch = JSON.stringify({ status: { workers: [entry] } });
     await bench.works(`patch tcl dev -n ${tenant} --subresource=status --type=merge -p '${patch}'`);
     await until(async () => (await vpcOf(tenant)).status?.workers === 1);
@@ -71,14 +78,15 @@ describe('networks of tenants', () => {
   const make = async (tenant: string, cidr: string, address: string) => {
     expect(await tenantry('tenant', 'create', tenant, '--owner', `${tenant}-owner`)).toMatchObject({ code: 0 });
     await setVpc(tenant, subnet(cidr));
-    // Nobody makes workers of a pool that contradicts itself: so namespaces can play them.
-    const nodePools = [{ name: 'played', replicas: 1, machine: 'gvisor', kernelIsolation: 'Kernel' }];
-    const spec = { network: { subnet: 'one' }, nodePools };
+    // One that sleeps has a network, and makes no workers: so a namespace can take the place of one before it wakes.
+    const spec = { sleep: true, network: { subnet: 'one' }, nodePools: [{ name: 'played', replicas: 1 }] };
     const cluster = { apiVersion: 'tenantry.dev/v1alpha1', kind: 'TenantCluster', metadata: { name: 'dev', namespace: tenant }, spec };
     await bench.works('apply -f -', JSON.stringify(cluster));
+    await until(async () => (await clusterOf(tenant)).status?.phase === 'Asleep');
+    await attach(tenant, address);
+    await bench.works(`patch tcl dev -n ${tenant} --type=merge -p '${JSON.stringify({ spec: { sleep: false } })}'`);
     await until(async () => findCondition((await clusterOf(tenant)).status?.conditions, 'AccessGranted')?.status === 'True');
     bench.file(`${tenant}.kubeconfig`, (await tenantry('cluster', 'kubeconfig', 'dev', '-n', tenant)).stdout);
-    await attach(tenant, address);
   };
 
   /** What a tenant's worker hears from there. */

@@ -45,6 +45,15 @@ describe('the rows of a VPC', () => {
     expect(textOf(routed)).toContain(`lsp-set-port-security ${portOf('a', worker)} ${worker.mac} 10.0.1.10 10.244.1.0/24`);
   });
 
+  it('name the workers of a VPC, also when there are none any more', () => {
+    const groupOfPorts = (one: Vpc, groups: string[]) =>
+      vpcCommands(one, [], platform, new Set(groups)).find(([command, , group]) => /^pg-|^clear/.test(command) && group !== undefined)!;
+    const group = groupOf('a');
+    expect(groupOfPorts(vpc, []).slice(0, 2)).toEqual(['pg-add', group]);
+    expect(groupOfPorts(vpc, [group]).slice(0, 2)).toEqual(['pg-set-ports', group]);
+    expect(groupOfPorts({ ...vpc, ports: [] }, [group])).toEqual(['clear', 'Port_Group', group, 'ports']);
+  });
+
   it('tag a segment that is a VLAN', () => {
     const subnet = { name: 'one', cidr: '10.0.1.0/24', gateway: '10.0.1.1', vlan: 7 };
     const { toWire } = subnetNames('a', subnet);

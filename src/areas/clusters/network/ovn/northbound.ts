@@ -45,9 +45,17 @@ export function vpcCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform,
     ...routeCommands(vpc, peers, platform),
     ...policyCommands(vpc, peers, platform),
     ...balancerCommands(vpc, peers),
-    [groups.has(groupOf(vpc.name)) ? 'pg-set-ports' : 'pg-add', groupOf(vpc.name), ...vpc.ports.map((port) => portOf(vpc.name, port))],
+    groupCommand(vpc, groups),
     ...accessCommands(vpc, peers, platform),
   ];
+}
+
+/** The workers of a VPC; `pg-set-ports` does not take none. */
+function groupCommand(vpc: Vpc, groups: ReadonlySet<string>): Command {
+  const group = groupOf(vpc.name);
+  const ports = vpc.ports.map((port) => portOf(vpc.name, port));
+  if (!groups.has(group)) return ['pg-add', group, ...ports];
+  return ports.length === 0 ? ['clear', 'Port_Group', group, 'ports'] : ['pg-set-ports', group, ...ports];
 }
 
 function uplinkCommands(vpc: Vpc, platform: Platform): Command[] {

@@ -61,6 +61,10 @@ Start here:
         .default('auto'),
     )
     .option('--kubernetes-programs <dir>', "where etcd, kube-apiserver and the others are for tenants' clusters (default: on the PATH)")
+    .option(
+      '--worker-kernel <file>',
+      "the kernel of tenants' workers, called vmlinuz-<release> (default: the newest for virtual machines in /boot)",
+    )
     .option('--cluster-wire <link:first-last>', 'a link for tagged segments of tenants, and the VLAN ids they may have; needs ovn')
     .option(
       '--external-addresses <cidr>',

@@ -36,6 +36,8 @@ interface Connection {
 export interface ClusterSettings {
   /** Where the programs of Kubernetes control planes are; absent: on the search path. */
   kubernetesPrograms?: string;
+  /** Of workers; absent: the one that the distribution has installed. */
+  workerKernel?: string;
   /** Who makes their networks. */
   network?: NetworkChoice;
   /** Where their tagged segments are. */
@@ -102,7 +104,7 @@ export class ClustersOnDemand {
   }
 
   async #load(): Promise<Opened> {
-    const { data, version, log, network: choice = 'auto', wire, external } = this.#options;
+    const { data, version, log, network: choice = 'auto', wire, external, workerKernel } = this.#options;
     const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { WireguardGateways }, { clientAs, metrics, definitions }] =
       await Promise.all([
         import('../areas/clusters/start-clusters.ts'),
@@ -135,7 +137,7 @@ export class ClustersOnDemand {
         ],
       },
       machineKinds: MACHINE_PROVIDERS.map((name) => ({ name, isolation: name === 'gvisor' ? 'Sandbox' : 'Kernel' })),
-      openMachines: async () => (await import('./worker-image.ts')).hostMachines({ data, log }),
+      openMachines: async () => (await import('./worker-image.ts')).hostMachines({ data, kernel: workerKernel, log }),
       services: new (await import('./tenant-services-supervisor.ts')).TenantServicesSupervisor({ data, log }),
       gateways: new WireguardGateways({ folder: join(data, 'clusters/vpn'), clock: realClock }),
       openNetworks: async () => {

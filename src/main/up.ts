@@ -31,6 +31,7 @@ export interface UpOptions {
   clusterNetwork?: NetworkChoice;
   clusterWire?: string;
   kubernetesPrograms?: string;
+  workerKernel?: string;
   externalAddresses?: string[];
 }
 
@@ -61,6 +62,7 @@ export async function up(options: UpOptions): Promise<void> {
       network: options.clusterNetwork,
       wire: wireOf(options.clusterWire),
       kubernetesPrograms: options.kubernetesPrograms === undefined ? undefined : resolve(options.kubernetesPrograms),
+      workerKernel: options.workerKernel === undefined ? undefined : resolve(options.workerKernel),
       external: (options.externalAddresses ?? []).map(externalRange),
     },
     node,

@@ -65,9 +65,14 @@ export class MachineConsole {
     this.#socket = socket;
     socket.on('data', (chunk) => this.#take(chunk));
     socket.on('error', () => {});
-    socket.once('connect', () => closeSync(folder));
-    socket.once('close', (hadError) => {
-      if (hadError) closeSync(folder);
+    let isOpen = true;
+    const letGo = () => {
+      if (isOpen) closeSync(folder);
+      isOpen = false;
+    };
+    socket.once('connect', letGo);
+    socket.once('close', () => {
+      letGo();
       if (!this.#closed) setTimeout(() => this.#dial(name), RETRY_MS).unref();
     });
   }

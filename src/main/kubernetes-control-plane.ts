@@ -1,8 +1,9 @@
+import { existsSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { ApiProbe } from '../areas/clusters/control-plane/kubernetes/api-probe.ts';
 import { snapshot, undoUnfinishedRestore, unpackSnapshot, useUnpacked } from '../areas/clusters/control-plane/kubernetes/etcd-snapshot.ts';
-import { KEYS } from '../areas/clusters/control-plane/kubernetes/model/programs.ts';
+import { ETCD_SOCKET, KEYS } from '../areas/clusters/control-plane/kubernetes/model/programs.ts';
 import { ProgramKeeper, type KeeperTrouble } from '../areas/clusters/control-plane/kubernetes/program-keeper.ts';
 import { keepLogsShort, startProgram } from '../areas/clusters/control-plane/kubernetes/start-program.ts';
 import { sleep } from '../lib/abort.ts';
@@ -34,10 +35,13 @@ async function serve(): Promise<void> {
   const { programs: plan, edition = '' } = await starter.word();
   if (plan === undefined) throw new Error('Cannot start a control plane: nobody said which programs it has');
   await undoUnfinishedRestore();
+  // One that was killed leaves it behind.
+  rmSync(ETCD_SOCKET, { force: true });
   const probe = new ApiProbe(plan.server);
   const news = new News();
   const keeper = new ProgramKeeper(plan.programs, {
     start: (spec) => startProgram(spec, plan.withParent),
+    hasSocket: existsSync,
     isReady: () => probe.isReady(),
     tell: (trouble) => tell(news, trouble),
     clock: realClock,

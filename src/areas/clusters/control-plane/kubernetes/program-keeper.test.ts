@@ -13,7 +13,7 @@ const aProgram = (name: ProgramName, more: Partial<ProgramSpec> = {}): ProgramSp
 });
 const PROGRAMS = [
   aProgram('etcd'),
-  aProgram('kube-apiserver'),
+  aProgram('kube-apiserver', { afterSocket: 'etcd' }),
   aProgram('konnectivity-server', { readsKeysOnce: true }),
   aProgram('kube-scheduler', { afterReady: true }),
 ];
@@ -21,6 +21,7 @@ const PROGRAMS = [
 describe('ProgramKeeper', () => {
   let clock: FakeClock;
   let ready: boolean;
+  let listening: boolean;
   /** What happened, in order. */
   let story: string[];
   let troubles: (KeeperTrouble | undefined)[];
@@ -33,6 +34,7 @@ describe('ProgramKeeper', () => {
   beforeEach(() => {
     clock = new FakeClock('2026-01-01T00:00:00Z');
     ready = false;
+    listening = true;
     story = [];
     troubles = [];
     end = {};
@@ -47,6 +49,7 @@ describe('ProgramKeeper', () => {
         };
         return { ended, signal };
       },
+      hasSocket: () => listening,
       isReady: () => Promise.resolve(ready),
       tell: (trouble) => troubles.push(trouble),
       clock,
@@ -64,11 +67,21 @@ describe('ProgramKeeper', () => {
   it('starts what the API server needs with it, and the rest once it is ready', async () => {
     const starting = keeper.start();
     await clock.advance(1000);
-    expect(story).toEqual(['start etcd', 'start kube-apiserver', 'start konnectivity-server']);
+    expect(story).toEqual(['start etcd', 'start konnectivity-server', 'start kube-apiserver']);
     ready = true;
     await clock.advance(25);
     await starting;
     expect(story.at(-1)).toBe('start kube-scheduler');
+  });
+
+  it('starts the API server when the store listens, or has had its time', async () => {
+    listening = false;
+    void keeper.start();
+    await clock.advance(100);
+    expect(story).not.toContain('start kube-apiserver');
+    listening = true;
+    await clock.advance(5);
+    expect(story).toContain('start kube-apiserver');
   });
 
   it.each([

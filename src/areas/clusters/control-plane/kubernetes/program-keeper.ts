@@ -12,6 +12,8 @@ export interface RunningProgram {
 
 export interface KeeperPorts {
   start(spec: ProgramSpec): RunningProgram;
+  /** Whether somebody listens there. */
+  hasSocket(path: string): boolean;
   /** Whether the API server says that it is ready. */
   isReady(): Promise<boolean>;
   /** What is wrong; undefined: nothing any more. */
@@ -45,6 +47,9 @@ const RAN_WELL_MS = 30_000;
 const LOOK_EVERY_MS = 25;
 const START_MS = 110_000;
 const START_TRIES = 4;
+/** After that it may try for itself. */
+const SOCKET_MS = 5000;
+const SOCKET_LOOK_MS = 5;
 /** Long enough to see whether one that was started again stays. */
 const SETTLED_MS = 500;
 /** API servers wait for their clients up to a minute, and have nothing to lose. */
@@ -67,7 +72,9 @@ export class ProgramKeeper {
   async start(): Promise<void> {
     const failed = new Promise<never>((_, reject) => (this.#failStart = reject));
     failed.catch(() => {});
-    for (const kept of this.#programs) if (!kept.spec.afterReady) this.#launch(kept);
+    const first = this.#programs.filter(({ spec }) => !spec.afterReady);
+    for (const kept of first) if (kept.spec.afterSocket === undefined) this.#launch(kept);
+    for (const kept of first) if (kept.spec.afterSocket !== undefined) await this.#launchAfter(kept, kept.spec.afterSocket);
     try {
       await Promise.race([this.#untilReady(START_MS), failed]);
     } finally {
@@ -93,6 +100,13 @@ export class ProgramKeeper {
       await before?.ended;
       if (!this.#stopping) this.#launch(kept);
     }
+  }
+
+  async #launchAfter(kept: Kept, socket: string): Promise<void> {
+    const { clock, hasSocket } = this.#ports;
+    const deadline = clock.monotonic() + SOCKET_MS;
+    while (!hasSocket(socket) && clock.monotonic() < deadline) await sleep(clock, SOCKET_LOOK_MS);
+    if (!this.#stopping) this.#launch(kept);
   }
 
   #launch(kept: Kept): void {

@@ -5,6 +5,8 @@ export interface ProgramSpec {
   args: readonly string[];
   /** Started once the API server answers: before it has nothing to do but to take its processor. */
   afterReady: boolean;
+  /** A socket that must be there before: who asks too early waits a second before the next try. */
+  afterSocket?: string;
   /** It reads its certificates only when it starts. */
   readsKeysOnce: boolean;
 }

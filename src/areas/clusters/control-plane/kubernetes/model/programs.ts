@@ -65,7 +65,7 @@ export function programPlan(layout: PlaneLayout): ProgramPlan {
     withParent,
     programs: [
       program('etcd', etcdArguments()),
-      program('kube-apiserver', apiserverArguments(apiserverPlace(layout))),
+      program('kube-apiserver', apiserverArguments(apiserverPlace(layout)), { afterSocket: ETCD_SOCKET }),
       program('konnectivity-server', konnectivityArguments({ ...layout, keys: KEYS, socket: KONNECTIVITY_SOCKET, servers: 1 }), {
         readsKeysOnce: true,
       }),

@@ -163,3 +163,28 @@ it('a tenant that is deleted in the middle of it leaves nothing', LONG, async ()
   await world.host.eventually(async () => (await world.host.find(() => world.host.get('acme'))) === undefined);
   expect((await world.host.client.resource(TenantClusterKind).list()).items).toEqual([]);
 });
+
+it('a tenant that begins in a cluster of its own never begins elsewhere', LONG, async () => {
+  await world.host.tenant('fresh', { isolation: 'Cluster', cluster: { nodePools: [] } });
+  expect((await world.host.get('fresh')).status).toMatchObject({ isolation: 'Cluster', phase: 'Active' });
+  expect((await world.host.client.resource(Namespace).get('fresh')).metadata.labels).toMatchObject({ 'tenantry.dev/placed-in': 'fresh' });
+  await world.host.client.resource(TenantKind).delete('fresh');
+  await world.host.eventually(async () => (await world.host.find(() => world.host.get('fresh'))) === undefined);
+});
+
+it('a tenant that no policy allows a cluster is refused one, and stays where it is', LONG, async () => {
+  await world.host.tenant('poor');
+  await world.clusters.policy({ tenants: { names: ['rich'] } });
+  await expect(world.host.patch('poor', { isolation: 'Cluster' })).rejects.toThrow(
+    /no ClusterPolicy allows it to have clusters; make one that selects it/,
+  );
+  await world.clusters.policy({ tenants: { names: ['poor'] }, max: { clusters: 0 } });
+  await world.host.patch('poor', { isolation: 'Cluster', cluster: { nodePools: [] } });
+  const stalled = await world.host.until('poor', ({ status }) => findCondition(status?.conditions, 'Isolated')?.reason === 'Obstructed');
+  expect(findCondition(stalled.status?.conditions, 'Isolated')?.message).toMatch(/Cannot have cluster "poor"/);
+  expect(stalled.status?.isolation).toBe('Namespace');
+  await world.clusters.policy({ tenants: null, max: null });
+  await world.host.until('poor', ({ status }) => status?.isolation === 'Cluster');
+  await world.host.client.resource(TenantKind).delete('poor');
+  await world.host.eventually(async () => (await world.host.find(() => world.host.get('poor'))) === undefined);
+});

@@ -64,7 +64,7 @@ function ports(cluster: TenantCluster | string | undefined, served = true) {
 describe('ownCluster', () => {
   it.each<[string, Tenant, Parameters<typeof ports>, string, string, string[]]>([
     ['nobody makes clusters', aTenant('Namespace'), [undefined, false], 'stalled', 'nobody makes tenant clusters here', []],
-    ['the cluster is refused', aTenant('Namespace'), ['no policy'], 'stalled', 'no policy', []],
+    ['the cluster is refused', aTenant('Namespace'), ['no policy'], 'waiting', 'no policy', []],
     ['it is not ready yet', aTenant('Namespace'), [aCluster({})], 'waiting', 'cluster "acme": it is being made', []],
     ['a new tenant begins nowhere else meanwhile', aTenant(undefined), [aCluster({})], 'waiting', 'it is being made', ['label acme']],
     ['it is ready', aTenant('Namespace'), [aCluster({}, ready())], 'waiting', 'copies of what its Runs need', ['label acme', 'place acme']],

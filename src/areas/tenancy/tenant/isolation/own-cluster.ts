@@ -10,6 +10,9 @@ import { reportMoving, type MovePorts } from './move-pods.ts';
 import { leaveNodes } from './shared-nodes.ts';
 import type { TenantClusters } from './tenant-clusters.ts';
 
+/** The bounds of clusters are not ours to watch: whether they have become wider is found by asking. */
+const REFUSED_MS = 10_000;
+
 export interface OwnClusterPorts {
   clusters: Pick<TenantClusters, 'areServed' | 'of' | 'ensure' | 'withoutWorkers' | 'place' | 'remove'>;
   pods: MovePorts;
@@ -35,7 +38,7 @@ export function ownCluster({ clusters, pods, namespaces }: OwnClusterPorts): Iso
       // A tenant that never ran elsewhere waits for its cluster rather than begin among others.
       if (tenant.status?.isolation === undefined) await namespaces.setPlaced(name, name);
       const made = await clusters.ensure(tenant);
-      if ('refused' in made) return stalled(TenantReason.Obstructed, made.refused);
+      if ('refused' in made) return waiting(TenantReason.Obstructed, made.refused, REFUSED_MS);
       const { cluster } = made;
       if (cluster.metadata.deletionTimestamp !== undefined) return moving(tenant, now, `a former cluster "${name}" is on its way out`);
       const isBegun = cluster.spec.placement?.namespaces !== undefined && cluster.spec.placement.namespaces.length > 0;

@@ -1,10 +1,10 @@
-import { ensureFields, ensureObjects, withResources } from '../engine/apiserver/bootstrap/system-objects.ts';
+import { ensureObjects } from '../engine/apiserver/bootstrap/system-objects.ts';
 import type { ServerFoundation } from '../engine/apiserver/server.ts';
 import type { ObjectWriter } from '../engine/apiserver/registry/objects.ts';
 import { localStorageClass } from '../engine/controllers/persistent-volume/local-volume.ts';
 import { machineFacts } from '../engine/node/registration/machine-facts.ts';
 import { newLease } from '../engine/node/registration/node-registrar.ts';
-import { formerNodeBindings, nodeRights, nodeUser } from '../engine/node/registration/node-rights.ts';
+import { formerNodeBindings, nodeUser } from '../engine/node/registration/node-rights.ts';
 import type { Client } from '../client/client.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { formatMicroTime } from '../kube/time.ts';
@@ -21,17 +21,14 @@ const BINDINGS = { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebin
 export async function prepareNode(
   { data, address, version, log }: EngineOptions,
   settings: NodeSettings,
-  { objects, core }: ServerFoundation,
+  { objects }: ServerFoundation,
   pki: Pki,
   clientAs: (user: { name: string; groups: string[] }) => Client,
 ): Promise<NodeSupervisor> {
   const name = await nodeName({ data, given: settings.name, hostname: machineFacts().hostname, log });
   const node = new NodeSupervisor({ name, data, address, version, log, settings, pki, client: (own) => clientAs(nodeUser(own)) });
-  const [role, binding] = withResources(core.catalog, nodeRights());
-  const rights = Promise.all([ensureFields(objects, role, ['rules']), ensureObjects(objects, [binding])]);
   if (objects.get(NODES, '', name) === undefined) await register(objects, name, await node.newNode());
   for (const former of formerNodeBindings(name)) if (objects.get(BINDINGS, '', former)) await objects.delete(BINDINGS, '', former);
-  await rights;
   return node;
 }
 

@@ -18,6 +18,7 @@ import { createClient, type Client } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
 import { startControllers } from '../engine/controllers/start-controllers.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
+import { nodeRights } from '../engine/node/registration/node-rights.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -149,6 +150,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     const [node] = await Promise.all([
       embeddedNode?.then(({ prepareNode }) => prepareNode(options, options.node!, foundation, pki, clientAs)),
       bootstrap(foundation, pki, options.port || 443),
+      // Those of a tenant's cluster are the platform's to give.
+      options.keys === undefined && ensureNodeRights(foundation),
       options.areas && ensureAreas(foundation, options.areas()),
     ]);
     closers.push(registerApiServices(foundation, aggregator, log));
@@ -219,6 +222,12 @@ async function bootstrap({ objects, core }: ServerFoundation, pki: Pki, port: nu
     ensureObjects(objects, rest),
     ensureFields(objects, { resource: { group: '', resource: 'configmaps' }, object: trust }, ['data']),
   ]);
+}
+
+/** Nodes may join at any time. */
+async function ensureNodeRights({ objects, core }: ServerFoundation): Promise<void> {
+  const [role, binding] = withResources(core.catalog, nodeRights());
+  await Promise.all([ensureFields(objects, role, ['rules']), ensureObjects(objects, [binding])]);
 }
 
 function partition<T>(items: T[], belongs: (item: T) => boolean): [T[], T[]] {

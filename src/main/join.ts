@@ -12,6 +12,7 @@ import { createLog, LOG_LEVELS, type Log } from '../lib/log.ts';
 import { nodeName } from './node-name.ts';
 import { nodeClient, runNode, type NodeOptions, type RunningNode } from './run-node.ts';
 import { productVersion } from './product-version.ts';
+import { reportFailure } from './report-failure.ts';
 
 /** What the file of `--join` may say, for who makes machines; flags come before it. */
 interface JoinFile {
@@ -79,12 +80,19 @@ export async function join(options: JoinOptions): Promise<void> {
     return { certificate, key };
   };
   // The rest of the machine is looked at while the certificates are on their way.
+  // Connections and timers do not hold the process.
+  const alive = setInterval(() => {}, 2 ** 30);
   const running = runNode({ ...settings, client: () => identity.client(), serving, log });
-  const [node] = await Promise.all([running, identity.client(), identity.serving()]);
+  const [node] = await Promise.all([running, identity.client(), identity.serving()]).catch((error: unknown) => {
+    reportFailure('tenantry', error);
+    // What was begun meanwhile would keep it alive.
+    process.exit(1);
+  });
   identity.onServing(({ certificatePem: certificate, keyPem: key }) => node.renewServing({ certificate, key }));
   const tunnelled = tunnel && (await startTunnel(settings, tunnel, node, identity, log));
   process.stdout.write(`node ${name} has joined ${server.origin}\n`);
   await ended(async () => {
+    clearInterval(alive);
     tunnelled?.stop();
     identity.stop();
     await client.close();
@@ -216,13 +224,10 @@ async function readJoinFile(path: string): Promise<JoinFile> {
 /** Resolves when a signal has come and everything is shut down. A second signal does not wait. */
 function ended(stop: () => Promise<boolean>): Promise<void> {
   return new Promise((resolve, reject) => {
-    // Nothing else may hold the process: informers and timers do not.
-    const alive = setInterval(() => {}, 2 ** 30);
     let stopping = false;
     const onSignal = () => {
       if (stopping) process.exit(1);
       stopping = true;
-      clearInterval(alive);
       stop().then((isClean) => {
         process.exitCode = isClean ? 0 : 1;
         resolve();

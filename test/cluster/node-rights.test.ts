@@ -84,6 +84,8 @@ async function prepare(target: ApiTarget): Promise<void> {
     const { status } = await target.request('POST', path, body);
     if (status !== 201 && status !== 409) throw new Error(`${target.name}: POST ${path} ended with ${status}`);
   };
+  // What nodes of ours need besides, a kubelet does not.
+  await target.request('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/tenantry:node');
   for (const name of ['w1', 'w2']) await post('/api/v1/nodes', node(name));
   await post(`${CORE}/serviceaccounts`, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } });
   for (const name of ['mine', 'other']) await post(`${CORE}/secrets`, { apiVersion: 'v1', kind: 'Secret', metadata: { name } });

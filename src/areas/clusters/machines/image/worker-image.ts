@@ -34,7 +34,7 @@ export interface WorkerImage {
 
 /** Programs of the machine that a worker's agent uses when they are there. */
 const TOOLS = ['nsenter', 'setpriv', 'setsid', 'ip', 'nft', 'bwrap'];
-/** The first that is there: a small one starts containers much faster where everything is slow. */
+/** The first that is there: crun is a smaller program than runc, and all of it has to be read and emulated. */
 const RUNTIMES = ['crun', 'runc'];
 const FOLDERS = ['bin', 'dev', 'etc', 'image', 'lib', 'opt', 'proc', 'root', 'run', 'sbin', 'sys', 'tmp', 'usr/bin', 'usr/sbin', 'var'];
 /** Of the world, one in each file, found by the hash of its name. */

@@ -16,6 +16,8 @@ import { MetricsRegistry } from '../../../src/lib/metrics.ts';
 import { SharedInformers } from '../../../src/runtime/informer/shared-informers.ts';
 import { ScriptedRuns } from './scripted-runs.ts';
 
+const PATIENT = { timeout: 20_000 };
+
 const STORE: ArtifactStore = { driver: 'filesystem', filesystem: { volumeClaimName: 'artifacts' } };
 const MAINTAINER = 'runtime-maintainer-8ec520a69bdef1d2';
 
@@ -57,9 +59,9 @@ describe('the artifacts of a Run that is deleted', () => {
   it('get a maintainer with the first such Run, go before it, and the maintainer goes after the last', async () => {
     const kept = await withArtifacts('kept');
     const { folder, remove } = await withArtifacts('goes');
-    await expect.poll(maintainers).toEqual([]);
+    await expect.poll(maintainers, PATIENT).toEqual([]);
     await remove();
-    await expect.poll(maintainers).toEqual([MAINTAINER]);
+    await expect.poll(maintainers, PATIENT).toEqual([MAINTAINER]);
     const { spec } = await world.client.resource(Deployment, 'default').get(MAINTAINER);
     expect(spec?.template.spec).toMatchObject({
       serviceAccountName: 'kruntimes-runtime-maintainer',
@@ -87,17 +89,17 @@ describe('the artifacts of a Run that is deleted', () => {
       clock: realClock,
       log: silentLog,
     });
-    await expect.poll(() => world.find('goes')).toBeUndefined();
+    await expect.poll(() => world.find('goes'), PATIENT).toBeUndefined();
     expect(existsSync(folder)).toBe(false);
     expect(existsSync(kept.folder)).toBe(true);
     await other.stop();
 
     expect(await maintainers()).toEqual([MAINTAINER]);
-    await expect.poll(() => clock.pendingTimers).toBe(1);
+    await expect.poll(() => clock.pendingTimers, PATIENT).toBe(1);
     await clock.advance(59_000);
     expect(await maintainers()).toEqual([MAINTAINER]);
     await clock.advance(2000);
-    await expect.poll(maintainers).toEqual([]);
+    await expect.poll(maintainers, PATIENT).toEqual([]);
     await mine.stop();
     const events = await world.client.resource(Event, 'default').list();
     expect(events.items.map(({ reason }) => reason)).toContain('RuntimeMaintainerEnsured');
@@ -122,9 +124,9 @@ describe('the artifacts of a Run that is deleted', () => {
       log: silentLog,
     });
     await remove();
-    await expect.poll(() => failures).toBeLessThan(2);
+    await expect.poll(() => failures, PATIENT).toBeLessThan(2);
     expect(await world.find('unlucky')).toBeDefined();
-    await expect.poll(() => world.find('unlucky'), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => world.find('unlucky'), PATIENT).toBeUndefined();
     expect(existsSync(folder)).toBe(false);
     await maintainer.stop();
     const events = await world.client.resource(Event, 'default').list();
@@ -139,6 +141,6 @@ describe('the artifacts of a Run that is deleted', () => {
     await withArtifacts('held', 'doomed');
     await world.client.resource(Namespace).delete('doomed');
     const gone = async () => (await world.client.resource(Namespace).list({ fieldSelector: 'metadata.name=doomed' })).items.length === 0;
-    await expect.poll(gone, { timeout: 15_000 }).toBe(true);
+    await expect.poll(gone, PATIENT).toBe(true);
   }, 20_000);
 });

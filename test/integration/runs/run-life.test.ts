@@ -98,7 +98,7 @@ describe('a Run', () => {
     await world.client.resource(RunKind, 'default').delete('deleted');
     const pid = Number(JSON.parse(mine()!).message);
     await expect.poll(() => isThere(pid), { timeout: 5000 }).toBe(false);
-    await expect.poll(leftFolders).toEqual([]);
+    await expect.poll(leftFolders, { timeout: 15_000 }).toEqual([]);
   });
 
   it('with much output keeps its end, and more in a ConfigMap of its own', async () => {
@@ -124,7 +124,7 @@ describe('a Run', () => {
   it('goes on while runtimed is away, and is found again', async () => {
     await world.create('survivor', 'sleep 1; echo done');
     await world.until('survivor', ({ status }) => status?.phase === 'Running');
-    await expect.poll(() => leftFolders().length).toBe(1);
+    await expect.poll(() => leftFolders().length, { timeout: 15_000 }).toBe(1);
     await pod.stopRuntimed();
     await pod.startRuntimed();
     expect((await world.ended('survivor')).status).toMatchObject({ phase: 'Succeeded', attempt: 1, log: { text: 'done\n' } });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RunKind, type Run, type RunSpec } from '../../src/api/kruntimes.io/v1alpha1/run.ts';
 import { isTerminal, phaseOf } from '../../src/api/kruntimes.io/v1alpha1/run-state.ts';
+import { TenantKind } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../src/client/client.ts';
 import { Namespace, Pod } from '../../src/client/kinds.ts';
 import type { ClusterSettings } from '../../src/main/clusters-on-demand.ts';
@@ -67,7 +68,11 @@ export class DialWorld {
     return this.host.find(() => tenantClient.resource(Namespace).get(name));
   }
 
+  /** Tenants go first: what they live in would be made again. */
   async stop(): Promise<void> {
+    const tenants = await this.host.client.resource(TenantKind).list();
+    for (const { metadata } of tenants.items) await this.host.client.resource(TenantKind).delete(metadata.name!);
+    await this.host.eventually(async () => (await this.host.client.resource(TenantKind).list()).items.length === 0);
     await Promise.all(this.#pods.map((pod) => pod.stop()));
     await this.clusters.stop();
     rmSync(this.#folder, { recursive: true, force: true });

@@ -95,7 +95,7 @@ describe('a Run', () => {
   });
 
   test('is followed line by line as it runs', async () => {
-    const child = spawn(process.execPath, ['bin/krt', 'run', '--follow', '--name', 'live', '--', 'echo begun; sleep 60'], {
+    const child = spawn(process.execPath, ['bin/krt', 'run', '--follow', '--name', 'live', '--', 'echo begun; sleep 600'], {
       env: { ...process.env, ...env },
     });
     const exit = new Promise((resolve) => void child.once('close', resolve));
@@ -129,7 +129,7 @@ describe('a Run', () => {
   });
 
   test('is gone after `delete`, although it was running', async () => {
-    await krt('run', '--name', 'doomed', '--', 'sleep 60');
+    await krt('run', '--name', 'doomed', '--', 'sleep 600');
     await krt('wait', 'doomed', '--for', 'phase=Running');
     expect((await krt('delete', 'doomed')).stdout).toBe('run.kruntimes.io "doomed" deleted\n');
     expect((await krt('get', 'doomed')).stderr).toContain('Cannot find Run "doomed": there is none in namespace "default"');

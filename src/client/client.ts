@@ -27,6 +27,6 @@ export function createClient(transport: Transport, options: RequestOptions = {})
     resource: (kind, namespace) => new ResourceClient(requests, kind, namespace),
     metadata: (kind, namespace) => new ResourceClient(requests, kind, namespace, true),
     request: (request) => requests.send(request),
-    close: () => transport.close(),
+    close: () => requests.close(),
   };
 }

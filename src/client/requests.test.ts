@@ -175,3 +175,11 @@ test.each<[string, Call, Partial<TransportRequest>]>([
   await call(client);
   expect(sent[0]).toMatchObject(expected);
 });
+
+test('a request that waits for its next try, ends, when the client is closed', async () => {
+  const { client, sent } = answered(busy('60'));
+  const request = get(client);
+  await expect.poll(() => sent.length).toBe(1);
+  await client.close();
+  await expect(request).rejects.toMatchObject({ code: 'Closed' });
+});

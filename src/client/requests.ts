@@ -1,10 +1,10 @@
 import { StatusError, type Status } from '../kube/status.ts';
 import type { WatchEvent } from '../kube/watch-event.ts';
-import { sleep, timeoutSignal } from '../lib/abort.ts';
+import { linkSignals, longLivedController, sleep, timeoutSignal } from '../lib/abort.ts';
 import type { Random } from '../lib/backoff.ts';
 import { realClock, type Clock } from '../lib/clock.ts';
 import { DEFAULT_RETRY, retryAfterAnswer, retryAfterFailure, type RetryPolicy } from './retry.ts';
-import { abortedError } from './transport-error.ts';
+import { abortedError, closedError } from './transport-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { parseWarnings } from './warnings.ts';
 
@@ -29,6 +29,7 @@ export class Requests {
   #timeoutMs: number;
   #headers: Record<string, string>;
   #onWarning: RequestOptions['onWarning'];
+  readonly #closing = longLivedController();
 
   constructor(transport: Transport, options: RequestOptions) {
     this.transport = transport;
@@ -65,6 +66,12 @@ export class Requests {
     return this.transport.watch({ ...request, headers: { ...this.#headers, ...request.headers } });
   }
 
+  /** What is under way ends with it, also the pause before another try. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.transport.close();
+  }
+
   async #attempt(request: TransportRequest): Promise<TransportResponse> {
     if (request.signal?.aborted) throw abortedError(request.signal);
     const timeout = timeoutSignal(this.clock, this.#timeoutMs, request.signal);
@@ -76,10 +83,13 @@ export class Requests {
   }
 
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const either = linkSignals(signal, this.#closing.signal);
     try {
-      await sleep(this.clock, ms, signal);
+      await sleep(this.clock, ms, either.signal);
     } catch {
-      throw abortedError(signal!);
+      throw signal?.aborted ? abortedError(signal) : closedError();
+    } finally {
+      either.dispose();
     }
   }
 }

@@ -32,6 +32,10 @@ export function isTransportError(error: unknown, code?: TransportErrorCode): err
   return error instanceof TransportError && (code === undefined || error.code === code);
 }
 
+export function closedError(): TransportError {
+  return new TransportError('Closed', 'the transport was closed');
+}
+
 export function abortedError(signal: AbortSignal): TransportError {
   const { reason } = signal;
   if (reason instanceof TransportError) return reason;

@@ -38,10 +38,12 @@ import { isConditionTrue } from '../kube/conditions.ts';
 import type { Kind } from '../kube/kind.ts';
 import type { KubeObject } from '../kube/object.ts';
 import { isStatusError } from '../kube/status.ts';
+import { timeoutSignal } from '../lib/abort.ts';
 import { webhookConfigurations } from '../runtime/admission/webhook-rules.ts';
 
 /** What made a definition, so that a start with the same ones writes nothing. */
 const HASH_ANNOTATION = 'tenantry.dev/definition-hash';
+const ESTABLISHED_MS = 20_000;
 
 /** The definitions that the build made of src/api. */
 export function builtDefinitions(): KubeObject[] {
@@ -109,6 +111,21 @@ export async function installObjects(client: Client, objects: KubeObject[]): Pro
   return [...namespaces, ...(await all(objects.filter(({ kind }) => kind !== 'Namespace')))];
 }
 
+/** One whose names another definition has is never established: in a tenant's cluster anybody's may be there. */
+async function whenEstablished(client: Client, { metadata }: KubeObject): Promise<void> {
+  const patience = timeoutSignal(client.clock, ESTABLISHED_MS);
+  const { name, resourceVersion } = metadata;
+  const selection = { fieldSelector: `metadata.name=${name}`, resourceVersion, signal: patience.signal };
+  try {
+    for await (const update of client.resource(CustomResourceDefinition).watch(selection)) {
+      if ('object' in update && isConditionTrue(update.object.status?.conditions, 'Established')) return;
+    }
+  } finally {
+    patience.dispose();
+  }
+  throw new Error(`Cannot make "${name}" known: the server does not establish it; look at the conditions of that definition`);
+}
+
 async function install(client: Client, definition: KubeObject): Promise<'created' | 'updated' | 'same'> {
   const resource = client.resource<KubeObject>(KINDS[definition.kind], definition.metadata.namespace);
   const name = definition.metadata.name!;
@@ -131,12 +148,7 @@ async function install(client: Client, definition: KubeObject): Promise<'created
     throw error;
   }
   if (definition.kind !== 'CustomResourceDefinition' || isConditionTrue(created.status?.conditions, 'Established')) return 'created';
-  for await (const update of resource.watch({
-    fieldSelector: `metadata.name=${name}`,
-    resourceVersion: created.metadata.resourceVersion,
-  })) {
-    if ('object' in update && isConditionTrue(update.object.status?.conditions, 'Established')) break;
-  }
+  await whenEstablished(client, created);
   return 'created';
 }
 

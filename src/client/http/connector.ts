@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { errorText } from '../../lib/log.ts';
-import { TransportError } from '../transport-error.ts';
+import { closedError, TransportError } from '../transport-error.ts';
 
 export interface ServerEndpoint {
   /** `https://host:port`, with an optional path that is put before every request's. */
@@ -23,12 +23,12 @@ export interface TlsMaterial {
 
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/** A connected socket: TLS for https, negotiated to one of `alpn`. @throws TransportError Unreachable, TlsFailed */
-export async function dial(endpoint: ServerEndpoint, tls: TlsMaterial, alpn: string[]): Promise<Socket | TLSSocket> {
+/** A connected socket: TLS for https, negotiated to one of `alpn`. @throws TransportError Unreachable, TlsFailed, and Closed when `closing` fires first */
+export async function dial(endpoint: ServerEndpoint, tls: TlsMaterial, alpn: string[], closing?: AbortSignal): Promise<Socket | TLSSocket> {
   const raw = endpoint.proxyUrl === undefined ? undefined : await tunnel(endpoint, endpoint.proxyUrl);
   const { url } = endpoint;
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (url.protocol === 'http:') return raw ?? settled(connectTcp({ host, port: portOf(url) }), 'connect', endpoint);
+  if (url.protocol === 'http:') return raw ?? settled(connectTcp({ host, port: portOf(url) }), 'connect', endpoint, closing);
   const servername = endpoint.tlsServerName ?? (isIP(host) ? undefined : host);
   let socket: TLSSocket;
   try {
@@ -47,19 +47,29 @@ export async function dial(endpoint: ServerEndpoint, tls: TlsMaterial, alpn: str
   } catch (error) {
     throw new TransportError('TlsFailed', `Cannot use the client certificate for "${url.host}": ${errorText(error)}`, { cause: error });
   }
-  return settled(socket, 'secureConnect', endpoint);
+  return settled(socket, 'secureConnect', endpoint, closing);
 }
 
-function settled<S extends Socket>(socket: S, event: 'connect' | 'secureConnect', endpoint: ServerEndpoint): Promise<S> {
+function settled<S extends Socket>(
+  socket: S,
+  event: 'connect' | 'secureConnect',
+  endpoint: ServerEndpoint,
+  closing: AbortSignal | undefined,
+): Promise<S> {
   return new Promise((resolve, reject) => {
     const onError = (error: Error): void => {
+      closing?.removeEventListener('abort', onClosing);
       socket.destroy();
-      reject(dialError(error, endpoint));
+      reject(error instanceof TransportError ? error : dialError(error, endpoint));
     };
+    const onClosing = (): void => onError(closedError());
+    if (closing?.aborted) return onClosing();
+    closing?.addEventListener('abort', onClosing);
     socket.setTimeout(CONNECT_TIMEOUT_MS, () => onError(new Error(`no connection within ${CONNECT_TIMEOUT_MS / 1000} s`)));
     socket.once('error', onError);
     socket.once('close', () => onError(new Error('the connection was closed during the handshake')));
     socket.once(event, () => {
+      closing?.removeEventListener('abort', onClosing);
       socket.setTimeout(0);
       socket.removeAllListeners('close');
       socket.removeListener('error', onError);

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { isStatusError } from '../../kube/status.ts';
-import { orAborted } from '../../lib/abort.ts';
+import { longLivedController, orAborted } from '../../lib/abort.ts';
 import { realClock, type Clock } from '../../lib/clock.ts';
 import type { Credentials } from '../config/credentials.ts';
 import { queryText } from '../query.ts';
 import { refusal } from '../requests.ts';
-import { abortedError, TransportError } from '../transport-error.ts';
+import { abortedError, closedError } from '../transport-error.ts';
 import type { ConnectedSocket, Transport, TransportRequest } from '../transport.ts';
 import { dial, type ServerEndpoint } from './connector.ts';
 import type { HttpAnswer, HttpConnections, HttpRequest } from './exchange.ts';
@@ -35,12 +35,12 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
   let connections: Promise<HttpConnections> | undefined;
   let connected: HttpConnections | undefined;
   let certificate: string | undefined;
-  let closed = false;
+  const closing = longLivedController();
 
   const open = async (alpn: string[]): Promise<Socket | TLSSocket> => {
     const [ca, pair] = await Promise.all([options.ca?.(), credentials.certificate()]);
     certificate = pair?.cert;
-    return dial(endpoint, { ca, cert: pair?.cert, key: pair?.key }, alpn);
+    return dial(endpoint, { ca, cert: pair?.cert, key: pair?.key }, alpn, closing.signal);
   };
 
   const connect = (): Promise<HttpConnections> =>
@@ -53,7 +53,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     ));
 
   const attempt = async (request: TransportRequest): Promise<HttpAnswer> => {
-    if (closed) throw new TransportError('Closed', 'the transport was closed');
+    if (closing.signal.aborted) throw closedError();
     if (request.signal?.aborted) throw abortedError(request.signal);
     const pool = connected ?? (await waitFor(connect(), request.signal));
     const [headers, pair] = await Promise.all([credentials.headers(), credentials.certificate()]);
@@ -86,7 +86,7 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
     },
     async connect(request, protocols) {
       const attemptOne = async (): Promise<ConnectedSocket> => {
-        if (closed) throw new TransportError('Closed', 'the transport was closed');
+        if (closing.signal.aborted) throw closedError();
         const [headers, socket] = await waitFor(Promise.all([credentials.headers(), open(['http/1.1'])]), request.signal);
         return openWebSocket(socket, endpoint.url.host, encode(request, basePath, { ...options.headers, ...headers }), protocols);
       };
@@ -98,7 +98,8 @@ export function createHttpTransport(options: HttpTransportOptions): Transport {
       }
     },
     async close() {
-      closed = true;
+      // Also what is being dialled: an address that nobody answers at would be waited for.
+      closing.abort();
       await connections?.then(
         (pool) => pool.close(),
         () => {},

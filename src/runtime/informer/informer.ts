@@ -1,6 +1,6 @@
 import { deepFreeze } from '../../kube/json-value.ts';
 import type { KubeObject } from '../../kube/object.ts';
-import { orAborted } from '../../lib/abort.ts';
+import { linkSignals, orAborted, timeoutSignal } from '../../lib/abort.ts';
 import { turns } from '../../lib/turn-queue.ts';
 import { keyOf, ObjectCache, toKey, type IndexValues } from './object-cache.ts';
 import { OBJECTS_PER_STEP, Reflector, type ReflectorOptions } from './reflector.ts';
@@ -17,6 +17,8 @@ export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 export interface InformerOptions<T extends KubeObject> extends ReflectorOptions<T> {
   /** What to keep of each object, for caches that need only a part. */
   transform?: (object: T) => T;
+  /** For servers that may never answer: who waits for the first list gives up then. */
+  patience?: { ms: number; signal: AbortSignal };
 }
 
 /**
@@ -29,7 +31,7 @@ export class Informer<T extends KubeObject = KubeObject> {
   #cache = new ObjectCache<T>();
   #handlers = new Set<ChangeHandler<T>>();
   #synced = false;
-  #syncWaiters: (() => void)[] = [];
+  #syncWaiters = new Set<() => void>();
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
@@ -44,9 +46,19 @@ export class Informer<T extends KubeObject = KubeObject> {
     return this.#cache.size;
   }
 
-  whenSynced(signal?: AbortSignal): Promise<void> {
-    if (this.#synced) return Promise.resolve();
-    return orAborted(new Promise((resolve) => this.#syncWaiters.push(resolve)), signal);
+  async whenSynced(signal?: AbortSignal): Promise<void> {
+    if (this.#synced) return;
+    const { clock, patience } = this.#options;
+    const limit = patience && timeoutSignal(clock, patience.ms, patience.signal);
+    const either = linkSignals(signal, limit?.signal);
+    let waiter: (() => void) | undefined;
+    try {
+      await orAborted(new Promise<void>((resolve) => this.#syncWaiters.add((waiter = resolve))), either.signal);
+    } finally {
+      this.#syncWaiters.delete(waiter!);
+      either.dispose();
+      limit?.dispose();
+    }
   }
 
   get(key: string): T | undefined {
@@ -114,7 +126,7 @@ export class Informer<T extends KubeObject = KubeObject> {
     }
     if (this.#synced) return;
     this.#synced = true;
-    for (const resolve of this.#syncWaiters.splice(0)) resolve();
+    for (const resolve of this.#syncWaiters) resolve();
   }
 
   #put(key: string, received: T): void {

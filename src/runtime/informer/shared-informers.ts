@@ -19,12 +19,15 @@ export class SharedInformers {
   #client: Client;
   #log: Log;
   #stop: AbortController;
+  #patienceMs: number | undefined;
   #informers = new Map<string, { informer: Informer; abort: () => void; running: Promise<void> }>();
 
-  constructor(options: { client: Client; log: Log; signal?: AbortSignal }) {
+  /** `patienceMs`: who waits for a first list gives up after so long, or when this stops; absent: only when told to. */
+  constructor(options: { client: Client; log: Log; signal?: AbortSignal; patienceMs?: number }) {
     this.#client = options.client;
     this.#log = options.log;
     this.#stop = longLivedController(options.signal);
+    this.#patienceMs = options.patienceMs;
   }
 
   /** Those who ask for the same resource and selection share an informer, so `transform` must be the same too. */
@@ -34,7 +37,8 @@ export class SharedInformers {
     if (existing) return existing.informer as unknown as Informer<T>;
     const { namespace, metadataOnly, ...rest } = selection;
     const resource = metadataOnly ? this.#client.metadata(kind, namespace) : this.#client.resource(kind, namespace);
-    const informer = new Informer<T>({ ...rest, resource: resource as never, clock: this.#client.clock, log: this.#log });
+    const patience = this.#patienceMs === undefined ? undefined : { ms: this.#patienceMs, signal: this.#stop.signal };
+    const informer = new Informer<T>({ ...rest, resource: resource as never, clock: this.#client.clock, log: this.#log, patience });
     const stop = linkSignals(this.#stop.signal);
     const running = informer.run(stop.signal);
     this.#informers.set(id, { informer: informer as unknown as Informer, abort: () => stop.abort(), running });

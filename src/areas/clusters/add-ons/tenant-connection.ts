@@ -14,6 +14,8 @@ import type { RunningControlPlane } from '../control-plane/control-planes.ts';
 import { TenantWorkers, type TenantWorkersOptions } from '../workers/tenant-workers.ts';
 
 const FIELD_MANAGER = 'tenantry';
+/** One that does not answer must not keep those waiting who look after all clusters: they come again. */
+const PATIENCE_MS = 20_000;
 const KNOWN = [ClusterRoleBinding, LimitRange, NetworkPolicy] as unknown as Kind[];
 
 /** How we are inside a tenant's cluster: with all rights, to put there what belongs there and to see when it goes. */
@@ -39,9 +41,9 @@ export class TenantConnection {
       ca: () => Promise.resolve(running.authorityPem),
       credentials: certificateCredentials(() => Promise.resolve({ cert: this.#platform.certificatePem, key: this.#platform.keyPem })),
     });
-    this.tenantClient = createClient(transport);
+    this.tenantClient = createClient(transport, { timeoutMs: PATIENCE_MS, retry: { maxRetries: 1 } });
     // It comes and goes with the cluster: what it has to say about that is said by the cluster's conditions.
-    this.#informers = new SharedInformers({ client: this.tenantClient, log: silentLog });
+    this.#informers = new SharedInformers({ client: this.tenantClient, log: silentLog, patienceMs: PATIENCE_MS });
   }
 
   /** Certificates that were renewed are taken up with the next connection. */
@@ -83,8 +85,7 @@ export class TenantConnection {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#informers.stop();
-    await this.tenantClient.close();
+    await Promise.all([this.#informers.stop(), this.tenantClient.close()]);
   }
 
   async #write(kind: Kind, object: KubeObject): Promise<KubeObject> {

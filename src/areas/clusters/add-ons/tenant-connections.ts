@@ -5,6 +5,7 @@ import { TenantConnection } from './tenant-connection.ts';
 export class TenantConnections {
   readonly #connections = new Map<string, { connection: TenantConnection; to: string }>();
   readonly #onChange: (id: string) => void;
+  #stopped = false;
 
   constructor(onChange: (id: string) => void) {
     this.#onChange = onChange;
@@ -18,6 +19,7 @@ export class TenantConnections {
       return existing.connection;
     }
     await this.close(id);
+    if (this.#stopped) throw new Error('the connections into clusters are closed');
     const connection = new TenantConnection(running, () => this.#onChange(id));
     this.#connections.set(id, { connection, to });
     return connection;
@@ -29,7 +31,9 @@ export class TenantConnections {
     await existing?.connection.stop();
   }
 
+  /** Also for those who wait for an answer: nothing is opened any more. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await Promise.all([...this.#connections.keys()].map((id) => this.close(id)));
   }
 }

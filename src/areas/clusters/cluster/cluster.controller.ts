@@ -196,9 +196,8 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     async stop() {
       for (const stop of stops) stop();
       expiry.stop();
-      await controller.stop();
-      await placements.stop();
-      await connections.stop();
+      // At once: who works on a cluster may wait for an answer from inside of it that never comes.
+      await Promise.all([controller.stop(), placements.stop(), connections.stop()]);
     },
   };
 }

@@ -82,7 +82,7 @@ export class ClusterPlacement {
       log,
       metrics,
       concurrency: CONCURRENCY,
-      reconcile: (key) => this.#reconcile(key),
+      reconcile: (key, { signal }) => this.#reconcile(key, signal),
     });
     const labelSelector = `${PLACED_FROM_LABEL}=${tenant}`;
     this.#taken = this.#host.get(RunKind, { fieldSelector: `${UNFINISHED},status.placedIn=${cluster}` });
@@ -142,8 +142,8 @@ export class ClusterPlacement {
 
   async stop(): Promise<void> {
     this.#timer?.cancel();
-    await this.#controller.stop();
-    await Promise.all([this.#host.stop(), this.#inside.stop()]);
+    await Promise.all([this.#controller.stop(), this.#host.stop(), this.#inside.stop()]);
+    this.#timer?.cancel();
   }
 
   #open(namespace: string): void {
@@ -165,7 +165,7 @@ export class ClusterPlacement {
       for (const run of informer.byIndex(BY_NAMESPACE, name)) this.#controller.queue.add(`${RUNS} ${keyOf(run)}`);
   }
 
-  async #reconcile(work: string): Promise<ReconcileResult | void> {
+  async #reconcile(work: string, signal: AbortSignal): Promise<ReconcileResult | void> {
     const [what, key] = work.split(' ');
     try {
       if (what === NAMESPACES) return await this.#keepNamespace(key);
@@ -174,7 +174,7 @@ export class ClusterPlacement {
       // Those of a namespace that is left go with it, when nobody works with them any more.
       if (!this.#placed.has(namespace!)) return;
       if (this.#namespaceCopies.get(namespace!) === undefined) return { afterMs: AGAIN_MS };
-      return await this.#objects.keep(what, key);
+      return await this.#objects.keep(what, key, signal);
     } finally {
       this.#tellLater();
     }

@@ -59,11 +59,11 @@ export class ObjectCopies {
     return original?.synced !== true || (original.get(key) !== undefined && copies.get(key) === undefined);
   }
 
-  async keep(plural: string, key: string): Promise<void> {
+  async keep(plural: string, key: string, signal: AbortSignal): Promise<void> {
     const { copied, copies, originals } = this.#kinds.get(plural)!;
     const originalsHere = originals.get(splitKey(key).namespace!);
     if (originalsHere === undefined) return;
-    await Promise.all([originalsHere.whenSynced(), copies.whenSynced()]);
+    await Promise.all([originalsHere.whenSynced(signal), copies.whenSynced(signal)]);
     const original = originalsHere.get(key);
     const copy = copies.get(key);
     const wanted = original && copyOf(copied, original, this.#options.tenant);

@@ -34,6 +34,7 @@ export class Placements {
   readonly #options: PlacementsOptions;
   readonly #open = new Map<string, Open>();
   #namespaces: Informer | undefined;
+  #stopped = false;
 
   constructor(options: PlacementsOptions) {
     this.#options = options;
@@ -80,6 +81,7 @@ export class Placements {
   }
 
   async stop(): Promise<void> {
+    this.#stopped = true;
     await Promise.all([...this.#open.keys()].map((id) => this.close(id)));
   }
 
@@ -90,6 +92,7 @@ export class Placements {
     await this.close(id);
     const { installRuns, onChange, ...environment } = this.#options;
     await installRuns(tenantClient);
+    if (this.#stopped) throw new Error('nothing is placed in clusters any more');
     const placement = new ClusterPlacement({
       ...environment,
       tenantClient,

@@ -1,6 +1,5 @@
-import { parseCidr, parseIp } from '../../../../kube/ip.ts';
 import { contains, ipv4Range, overlap } from '../../../../kube/ipv4-range.ts';
-import { isHostAddress } from './address-plan.ts';
+import { isHostAddress, isPlainAddress, isPlainRange } from './address-plan.ts';
 import { externalAddresses } from './balanced.ts';
 import type { LoadBalancer, Platform, Vpc } from './vpc.ts';
 
@@ -19,13 +18,15 @@ function balancerProblem(vpc: Vpc, { name, subnet: subnetName, address, ports, s
   const cannot = `Cannot make load balancer "${name}" of VPC ${vpc.name}`;
   const subnet = vpc.subnets.find((one) => one.name === subnetName);
   if (!subnet) return `${cannot}: there is no subnet ${subnetName}; name one of ${vpc.subnets.map((one) => one.name).join(', ')}`;
-  if (parseIp(address)?.version !== 4 || !isHostAddress(subnet.cidr, address) || address === subnet.gateway) {
+  if (!isPlainAddress(address) || !isHostAddress(subnet.cidr, address) || address === subnet.gateway) {
     return `${cannot}: ${address} is not a free address in ${subnet.cidr}; choose another`;
   }
-  const wrong = sources.find((source) => parseCidr(source)?.address.version !== 4);
+  const wrong = sources.find((source) => !isPlainRange(source));
   if (wrong !== undefined) return `${cannot}: source "${wrong}" is not an IPv4 CIDR; write one such as 198.51.100.0/24`;
   const own = [...vpc.subnets, ...vpc.routes].map(({ cidr }) => ipv4Range(cidr));
-  const stranger = ports.flatMap(({ backends }) => backends).find((backend) => !own.some((range) => contains(range, backend.address)));
+  const stranger = ports
+    .flatMap(({ backends }) => backends)
+    .find(({ address: its }) => !isPlainAddress(its) || !own.some((range) => contains(range, its)));
   return stranger && `${cannot}: ${stranger.address} behind it is not in the VPC; name its workers`;
 }
 
@@ -42,7 +43,7 @@ function addressesTwice(vpc: Vpc): string[] {
 
 function externalProblem(vpc: Vpc, address: string, { transit }: Platform): string | undefined {
   const cannot = `Cannot make "${address}" an external address of VPC ${vpc.name}`;
-  if (parseIp(address)?.version !== 4) return `${cannot}: it is no IPv4 address; choose one that is`;
+  if (!isPlainAddress(address)) return `${cannot}: it is no IPv4 address; choose one that is`;
   const inside = [...vpc.subnets, ...vpc.routes, { cidr: transit }].find(({ cidr }) => contains(ipv4Range(cidr), address));
   return inside && `${cannot}: it is in ${inside.cidr}; choose one outside`;
 }
@@ -51,7 +52,7 @@ function externalProblem(vpc: Vpc, address: string, { transit }: Platform): stri
 export function vpnProblems(vpc: Pick<Vpc, 'name' | 'subnets' | 'routes' | 'vpn'>, { transit }: Platform): string[] {
   return (vpc.vpn?.clients ?? []).flatMap((client) => {
     const cannot = `Cannot let VPN clients of VPC "${vpc.name}" be ${client}`;
-    if (parseCidr(client)?.address.version !== 4) return [`${cannot}: it is not an IPv4 CIDR; write one such as 10.99.0.2/32`];
+    if (!isPlainRange(client)) return [`${cannot}: it is not an IPv4 CIDR; write one such as 10.99.0.2/32`];
     const taken = [...vpc.subnets, ...vpc.routes, { cidr: transit }].find(({ cidr }) => overlap(ipv4Range(cidr), ipv4Range(client)));
     return taken ? [`${cannot}: it overlaps ${taken.cidr}; choose addresses of nobody else`] : [];
   });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { isCanonicalIp, parseCidr, parseIp, validateCidr } from '../../../../kube/ip.ts';
 import { addressAt, contains, ipv4Range, toNumber } from '../../../../kube/ipv4-range.ts';
 import type { Platform, Subnet, Vpc } from './vpc.ts';
 
@@ -79,6 +80,16 @@ export function macOf(vpc: string, address: string): string {
 /** Everything that may come out of a worker's port. */
 export function sourcesOf(vpc: Pick<Vpc, 'routes'>, address: string): string[] {
   return [address, ...vpc.routes.filter(({ via }) => via === address).map(({ cidr }) => cidr)];
+}
+
+/** An IPv4 address that everybody reads alike: to the tools of the kernel 010 is 8, so that what was judged would not be what is made. */
+export function isPlainAddress(text: string): boolean {
+  return parseIp(text)?.version === 4 && isCanonicalIp(text).length === 0;
+}
+
+/** The same of a range. */
+export function isPlainRange(text: string): boolean {
+  return parseCidr(text)?.address.version === 4 && validateCidr('', text).length === 0;
 }
 
 /** An address that a machine in the subnet can have. */

@@ -29,6 +29,11 @@ describe('vpcProblems', () => {
       aVpc('a', { subnets: [subnet('one', '10.0.1.0', '10.0.1.1')], ports: [aPort('w', '10.9.9.9')] }),
       ['Cannot make subnet "one" of VPC a: "10.0.1.0" is not an IPv4 CIDR; write one such as 10.0.1.0/24'],
     ],
+    ...['012.0.1.0/24', '::ffff:a00:0/104', '10.0.1.7/24'].map((cidr): [string, Vpc, string[]] => [
+      `a subnet that others read otherwise, ${cidr}`,
+      aVpc('a', { subnets: [subnet('one', cidr, '10.0.1.1')] }),
+      [`Cannot make subnet "one" of VPC a: "${cidr}" is not an IPv4 CIDR; write one such as 10.0.1.0/24`],
+    ]),
     [
       'a subnet with no room',
       aVpc('a', { subnets: [subnet('one', '10.0.1.0/30', '10.0.1.1')] }),

@@ -1,7 +1,7 @@
-import { parseCidr, parseIp } from '../../../../kube/ip.ts';
+import { parseCidr } from '../../../../kube/ip.ts';
 import { ipv4Range, overlap } from '../../../../kube/ipv4-range.ts';
 import { accessProblems } from './access-problems.ts';
-import { isHostAddress, isVlan, lastIndex } from './address-plan.ts';
+import { isHostAddress, isPlainAddress, isPlainRange, isVlan, lastIndex } from './address-plan.ts';
 import { externalAddresses } from './balanced.ts';
 import type { NetworkPlan, Platform, Subnet, Vpc } from './vpc.ts';
 
@@ -70,7 +70,7 @@ function subnetsProblems(vpc: Vpc, platform: Platform): string[] {
 function subnetProblems(vpc: Vpc, { name, cidr, gateway, vlan }: Subnet, platform: Platform): string[] {
   const cannot = `Cannot make subnet "${name}" of VPC ${vpc.name}`;
   const parsed = parseCidr(cidr);
-  if (parsed?.address.version !== 4) return [`${cannot}: "${cidr}" is not an IPv4 CIDR; write one such as 10.0.1.0/24`];
+  if (parsed === undefined || !isPlainRange(cidr)) return [`${cannot}: "${cidr}" is not an IPv4 CIDR; write one such as 10.0.1.0/24`];
   if (parsed.prefix < PREFIXES.least || parsed.prefix > PREFIXES.most) {
     return [`${cannot}: a subnet is between a /${PREFIXES.least} and a /${PREFIXES.most}, and ${cidr} is not; choose another size`];
   }
@@ -79,7 +79,7 @@ function subnetProblems(vpc: Vpc, { name, cidr, gateway, vlan }: Subnet, platfor
     overlap(one.range, range),
   );
   if (taken) return [`${cannot}: ${cidr} overlaps ${taken.text}, which cannot be used in a VPC; choose another range`];
-  if (parseIp(gateway)?.version !== 4 || !isHostAddress(cidr, gateway)) {
+  if (!isPlainAddress(gateway) || !isHostAddress(cidr, gateway)) {
     return [`${cannot}: its gateway ${gateway} is not an address in ${cidr}; choose one that is`];
   }
   if (vpc.mode === 'VLAN' && (vlan === undefined || !isVlan(vlan))) {
@@ -104,7 +104,7 @@ function portsProblems(vpc: Vpc): string[] {
     const cannot = `Cannot make port "${name}" of VPC ${vpc.name}`;
     const subnet = vpc.subnets.find((one) => one.name === subnetName);
     if (!subnet) return [`${cannot}: there is no subnet ${subnetName}; name one of ${vpc.subnets.map((one) => one.name).join(', ')}`];
-    if (parseIp(address)?.version !== 4 || !isHostAddress(subnet.cidr, address) || address === subnet.gateway) {
+    if (!isPlainAddress(address) || !isHostAddress(subnet.cidr, address) || address === subnet.gateway) {
       return [`${cannot}: ${address} is not a worker's address in ${subnet.cidr}; choose another`];
     }
     return MAC.test(mac) ? [] : [`${cannot}: "${mac}" is not a hardware address; write one such as 02:00:00:00:00:01`];
@@ -115,8 +115,8 @@ function portsProblems(vpc: Vpc): string[] {
 function routesProblems(vpc: Vpc, platform: Platform): string[] {
   const problems = vpc.routes.flatMap(({ cidr, via }) => {
     const cannot = `Cannot make route "${cidr}" of VPC ${vpc.name}`;
-    if (parseCidr(cidr)?.address.version !== 4) return [`${cannot}: it is not an IPv4 CIDR; write one such as 10.244.1.0/24`];
-    if (parseIp(via)?.version !== 4 || !vpc.subnets.some((one) => isHostAddress(one.cidr, via) && via !== one.gateway)) {
+    if (!isPlainRange(cidr)) return [`${cannot}: it is not an IPv4 CIDR; write one such as 10.244.1.0/24`];
+    if (!isPlainAddress(via) || !vpc.subnets.some((one) => isHostAddress(one.cidr, via) && via !== one.gateway)) {
       return [`${cannot}: ${via} is not an address of a worker in its subnets; name one that is`];
     }
     const range = ipv4Range(cidr);

@@ -3,7 +3,7 @@ import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant
 import type { Vpc as VpcObject } from '../../../../api/tenantry.dev/v1alpha1/vpc.ts';
 import { parseCidr } from '../../../../kube/ip.ts';
 import { ipv4Range, overlap } from '../../../../kube/ipv4-range.ts';
-import { firstAddress, freeAddress, macOf } from '../../network/model/address-plan.ts';
+import { firstAddress, freeAddress, isPlainRange, macOf } from '../../network/model/address-plan.ts';
 
 export type ClusterNetwork = NonNullable<NonNullable<TenantCluster['status']>['network']>;
 
@@ -87,7 +87,7 @@ function podRange(asked: string | undefined, taken: readonly string[]): string |
   const isFree = (cidr: string) => !taken.some((other) => overlap(ipv4Range(other), ipv4Range(cidr)));
   if (asked !== undefined) {
     const parsed = parseCidr(asked);
-    return parsed?.address.version === 4 && parsed.prefix <= NODE_PREFIX && isFree(asked) ? asked : undefined;
+    return parsed !== undefined && isPlainRange(asked) && parsed.prefix <= NODE_PREFIX && isFree(asked) ? asked : undefined;
   }
   for (let second: number = POD_RANGES.first; second <= POD_RANGES.last; second++) {
     const cidr = `10.${second}.0.0/16`;

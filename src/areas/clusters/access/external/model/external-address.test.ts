@@ -17,6 +17,7 @@ it.each<[what: string, vpc: Vpc, taken: string[], expected: string | RegExp]>([
   ['another when the range of the one it has is gone', aVpc(undefined, '192.0.2.2'), [], '198.51.100.1'],
   ['the one it asks for', aVpc('198.51.100.2', '198.51.100.1'), [], '198.51.100.2'],
   ['nothing when that is taken', aVpc('198.51.100.2'), ['198.51.100.2'], /is in use/],
+  ['nothing that the kernel reads as another', aVpc('203.0.113.010'), [], /tenants have those of/],
   ['nothing that is not offered', aVpc('8.8.8.8'), [], /tenants have those of 198\.51\.100\.0\/30, 203\.0\.113\.8\/32/],
   ['nothing when all are taken', aVpc(), ['198.51.100.1', '198.51.100.2', '203.0.113.8'], /all of .* are in use/],
 ])('externalAddressOf gives %s', (_what, vpc, taken, expected) => {

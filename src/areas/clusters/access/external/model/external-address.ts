@@ -1,6 +1,6 @@
 import type { Vpc as VpcObject } from '../../../../../api/tenantry.dev/v1alpha1/vpc.ts';
-import { parseIp } from '../../../../../kube/ip.ts';
 import { addressAt, contains, ipv4Range } from '../../../../../kube/ipv4-range.ts';
+import { isPlainAddress } from '../../../network/model/address-plan.ts';
 
 export type ExternalAddress = { address: string } | { problem: string };
 
@@ -20,7 +20,7 @@ export function externalAddressOf(
   const isOffered = (address: string): boolean => ranges.some((range) => contains(ipv4Range(range), address));
   const asked = spec.external?.address;
   if (asked !== undefined) {
-    if (parseIp(asked)?.version !== 4 || !isOffered(asked)) {
+    if (!isPlainAddress(asked) || !isOffered(asked)) {
       return {
         problem: `Cannot give it the external address "${asked}": tenants have those of ${ranges.join(', ')}; ask for one of these, or for none`,
       };

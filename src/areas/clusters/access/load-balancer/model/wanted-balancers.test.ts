@@ -116,6 +116,7 @@ describe('wantedBalancers', () => {
     const found = (ranges: string[]) =>
       wantedBalancers(aCluster(), inside([aService('a', { loadBalancerSourceRanges: ranges })]), []).balancers[0].sources;
     expect(found(['10.0.0.0/8', ' 192.0.2.0/24 '])).toEqual(['10.0.0.0/8', '192.0.2.0/24']);
+    expect(found(['010.0.0.5/8', '::ffff:192.0.2.0/120'])).toEqual(['10.0.0.0/8', '192.0.2.0/24']);
     expect(found(['2001:db8::/32'])).toEqual(['255.255.255.255/32']);
     expect(found([])).toBeUndefined();
   });

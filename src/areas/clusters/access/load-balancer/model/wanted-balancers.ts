@@ -1,9 +1,9 @@
 import type { TenantCluster } from '../../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { EndpointSlice, Node, Service } from '../../../../../client/kinds.ts';
 import type { ServicePort } from '../../../../../kube/generated/core-v1.ts';
-import { parseCidr, parseIp } from '../../../../../kube/ip.ts';
+import { formatCidr, parseCidr } from '../../../../../kube/ip.ts';
 import { contains, ipv4Range } from '../../../../../kube/ipv4-range.ts';
-import { isHostAddress } from '../../../network/model/address-plan.ts';
+import { isHostAddress, isPlainAddress } from '../../../network/model/address-plan.ts';
 import type { Backend } from '../../../network/model/vpc.ts';
 import { freeBalancerAddress } from './balancer-address.ts';
 
@@ -83,7 +83,7 @@ function addressFor(
   const asked = spec?.loadBalancerIP;
   if (asked !== undefined && asked !== '' && asked !== held) {
     const cannot = `Cannot give it the address "${asked}"`;
-    if (parseIp(asked)?.version !== 4 || !isHostAddress(cidr, asked)) {
+    if (!isPlainAddress(asked) || !isHostAddress(cidr, asked)) {
       return { problem: `${cannot}: it is not in ${cidr} of subnet ${subnet}; ask for one that is, or for none` };
     }
     return used.has(asked) ? { problem: `${cannot}: it is in use; ask for another, or for none` } : { address: asked };
@@ -134,7 +134,7 @@ function backendsOf(service: ServiceObject, port: ServicePort, inside: BalancedI
     const target = ports.find(({ name = '' }) => name === (port.name ?? ''))?.port;
     return target === undefined ? [] : addresses.map((address) => ({ address, port: target }));
   });
-  return pods.filter(({ address }) => routed.some((range) => contains(range, address))).toSorted(byAddress);
+  return pods.filter(({ address }) => isPlainAddress(address) && routed.some((range) => contains(range, address))).toSorted(byAddress);
 }
 
 /** Whether Services may be served by it. */
@@ -146,7 +146,8 @@ export function isReady({ metadata, status }: NodeObject): boolean {
 function sourcesOf({ spec }: ServiceObject): string[] {
   const asked = spec?.loadBalancerSourceRanges ?? [];
   if (asked.length === 0) return [];
-  const known = asked.map((range) => range.trim()).filter((range) => parseCidr(range)?.address.version === 4);
+  // Written by one hand: what a Service may say can be read in more than one way.
+  const known = asked.map((range) => parseCidr(range.trim())).flatMap((range) => (range?.address.version === 4 ? [formatCidr(range)] : []));
   return known.length === 0 ? [NOBODY] : known;
 }
 

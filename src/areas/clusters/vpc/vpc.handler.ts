@@ -44,7 +44,8 @@ export async function vpcHandler(informers: SharedInformers, networks: TenantNet
   return async ({ operation, object, oldObject, namespace = '', dryRun }): Promise<AdmissionVerdict> => {
     const vpc = { ...object, metadata: { ...object!.metadata, namespace } } as Vpc;
     const before = operation === 'UPDATE' ? (oldObject as Vpc) : undefined;
-    if (vpc.metadata.deletionTimestamp !== undefined || (before && deepEqual(before.spec, vpc.spec))) return { allowed: true };
+    // Also of one that is deleted: it is there until its clusters are gone.
+    if (before && deepEqual(before.spec, vpc.spec)) return { allowed: true };
     const message = await refusalOf(vpc, before, dryRun);
     return message === undefined ? { allowed: true } : { allowed: false, message };
   };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { KernelIsolation } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import type { TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
 import { MachineError, type Machines, type WantedMachine } from '../machines/machines.ts';
@@ -15,6 +16,8 @@ class World {
   readonly machines = new Map<string, WantedMachine>();
   nodes = new Map<string, { isReady: boolean; heard: number }>();
   podsLeft = 0;
+  minimum: KernelIsolation = 'Sandbox';
+  chosen: KernelIsolation | undefined;
   token: string | undefined = 'abcdef.0123456789abcdef';
   failure: MachineError | undefined;
   #names = 0;
@@ -51,7 +54,10 @@ class World {
       remove: (id: string) => (this.asked.push(`remove ${id}`), Promise.resolve()),
     } as unknown as Machines;
     return {
-      machines: { choose: () => Promise.resolve({ machines }), named: () => Promise.resolve(machines) },
+      machines: {
+        choose: ({ isolation }) => ((this.chosen = isolation), Promise.resolve({ machines })),
+        named: () => Promise.resolve(machines),
+      },
       inside: {
         node: (name) => this.nodes.get(name),
         token: (worker, isNew) => (this.asked.push(`token ${worker.name} ${isNew ? 'new' : 'held'}`), Promise.resolve(this.token)),
@@ -60,7 +66,7 @@ class World {
         removeNode: (name) => (this.nodes.delete(name), this.asked.push(`removeNode ${name}`), Promise.resolve()),
       },
       running: RUNNING,
-      minimumIsolation: 'Sandbox',
+      minimumIsolation: this.minimum,
       others: [],
       placeOf: (worker) => {
         const its = this.cluster.status?.workers?.find(({ name }) => name === worker);
@@ -141,6 +147,18 @@ describe('a new worker', () => {
     await world.round();
     expect(world.workers()[0].name).toBe('dev-a-00002');
   });
+});
+
+it.each([
+  ['Sandbox', 'Kernel', 'Kernel'],
+  ['Kernel', 'Sandbox', 'Kernel'],
+  [undefined, 'Kernel', 'Kernel'],
+  ['Sandbox', 'Sandbox', 'Sandbox'],
+] as const)('a pool with isolation %s has machines no weaker than policies want today: %s', async (kernelIsolation, minimum, expected) => {
+  world = new World([{ name: 'a', replicas: 1, kernelIsolation }]);
+  world.minimum = minimum;
+  await world.round();
+  expect(world.chosen).toBe(expected);
 });
 
 it('what keeps a machine from running is told, and tried again', async () => {

@@ -4,6 +4,7 @@ import { formatTime } from '../../../kube/time.ts';
 import { done, stalled, waiting, type Outcome } from '../../../runtime/steps/outcome.ts';
 import { MachineError } from '../machines/machines.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
+import { strengthOf } from '../policy/model/bounds.ts';
 import { freeWorkerAddress } from '../vpc/model/cluster-place.ts';
 import type { WorkerPlace } from '../vpc/tenant-networks.ts';
 import { machineId, poolPlan, sizeOf, workerName, type NodePool, type Worker } from './model/pool-plan.ts';
@@ -90,7 +91,8 @@ async function allocate(
 ): Promise<{ made: Worker[]; problem?: string }> {
   const made: Worker[] = [];
   for (const pool of missing) {
-    const isolation = pool.kernelIsolation ?? ports.minimumIsolation;
+    // Policies may ask for more today than when the pool was let in.
+    const isolation = stronger(pool.kernelIsolation ?? ports.minimumIsolation, ports.minimumIsolation);
     const choice = await ports.machines.choose({ machine: pool.machine, isolation });
     if ('problem' in choice) return { made, problem: `node pool "${pool.name}" gets no workers: ${choice.problem}` };
     const workers = [...(cluster.status?.workers ?? []), ...made];
@@ -118,6 +120,10 @@ async function allocate(
     });
   }
   return { made };
+}
+
+function stronger(a: KernelIsolation, b: KernelIsolation): KernelIsolation {
+  return strengthOf(a) > strengthOf(b) ? a : b;
 }
 
 /** One step nearer to being ready. */

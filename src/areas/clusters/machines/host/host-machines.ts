@@ -56,10 +56,13 @@ export class HostMachines implements Machines {
   }
 
   unable(): Promise<string | undefined> {
-    return (this.#unable ??= whyUnable(this.#options).catch((error: unknown) => {
-      this.#unable = undefined;
-      return errorText(error);
-    }));
+    return (this.#unable ??= whyUnable(this.#options)
+      .catch((error: unknown) => errorText(error))
+      .then((why) => {
+        // What was found out is written down; whether it still holds is judged whenever somebody asks.
+        if (why !== undefined) this.#unable = undefined;
+        return why;
+      }));
   }
 
   async place(id: string, cluster: string): Promise<Attachment> {
@@ -189,14 +192,22 @@ export class HostMachines implements Machines {
 
   /** What runs from before is followed again. */
   #adopt(): Promise<void> {
-    return (this.#adopted ??= this.#records().then((records) => {
-      for (const { id, process: its } of records) {
-        if (!isAlive(its)) continue;
-        const console = this.#listen(id);
-        // It may have ended before we listened, which nobody would tell any more.
-        if (!isAlive(its)) void this.#ended(id, console);
-      }
-    }));
+    return (this.#adopted ??= this.#records().then((records) =>
+      Promise.all(records.map((record) => this.#adoptOne(record))).then(() => {}),
+    ));
+  }
+
+  async #adoptOne({ id, process: its }: MachineRecord): Promise<void> {
+    if (!isAlive(its)) return;
+    try {
+      const console = this.#listen(id);
+      // It may have ended before we listened, which nobody would tell any more.
+      if (!isAlive(its)) void this.#ended(id, console);
+    } catch (error) {
+      // Its folder is its user's, who may have taken away what it is followed by. That is no reason to leave the others alone.
+      this.#options.log.warn('a worker cannot be followed, and is ended', { machine: id, error: errorText(error) });
+      await endMachine(its);
+    }
   }
 
   async #records(): Promise<MachineRecord[]> {

@@ -1,13 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { createReadStream, type ReadStream } from 'node:fs';
+import { mkdir, open, readdir, rename, rm, stat, utimes, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 
 /** Blobs on disk by their digest. What was asked for least recently goes when there is no room left. */
 export class BlobCache {
   readonly #folder: string;
   readonly #maxBytes: number;
+  /** Of blobs that are on their way. */
+  #comingBytes = 0;
+  readonly #coming = new Set<string>();
 
   constructor(folder: string, maxBytes: number) {
     this.#folder = folder;
@@ -31,25 +33,50 @@ export class BlobCache {
     }
   }
 
-  /** Keeps what passes, and hands it on as it comes. What is not what its digest says is not kept, and the reader is told. */
+  /**
+   * Keeps what passes, and hands it on as it comes. What is not what its digest says is not kept, and the reader is told. What many ask for at once is kept
+   * once, and what there is no room for not at all: it passes all the same.
+   */
   async *keep(digest: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const part = join(this.#folder, `${randomBytes(8).toString('hex')}.part`);
-    const file = createWriteStream(part, { mode: 0o600 });
+    const isFirst = !this.#coming.has(digest);
+    this.#coming.add(digest);
+    let file: FileHandle | undefined;
+    let written = 0;
     const hash = createHash('sha256');
     try {
+      if (isFirst) file = await open(part, 'wx', 0o600).catch(() => undefined);
       for await (const chunk of chunks) {
         hash.update(chunk);
-        if (!file.write(chunk)) await new Promise<void>((resolve, reject) => file.once('drain', resolve).once('error', reject));
+        if (file !== undefined && !(await this.#append(file, chunk))) {
+          await file.close();
+          file = undefined;
+        }
+        if (file !== undefined) written += chunk.length;
         yield chunk;
       }
-      file.end();
-      await finished(file);
       if (`sha256:${hash.digest('hex')}` !== digest) throw new Error(`the registry sent something else than ${digest}`);
+      if (file === undefined) return;
       await rename(part, this.#path(digest));
       await this.#makeRoom();
     } finally {
-      file.destroy();
+      this.#comingBytes -= written;
+      if (isFirst) this.#coming.delete(digest);
+      await file?.close();
       await rm(part, { force: true });
+    }
+  }
+
+  /** @returns whether it is kept: neither a full disk nor too much at once keeps a worker from its image */
+  async #append(file: FileHandle, chunk: Buffer): Promise<boolean> {
+    if (this.#comingBytes + chunk.length > this.#maxBytes) return false;
+    this.#comingBytes += chunk.length;
+    try {
+      await file.appendFile(chunk);
+      return true;
+    } catch {
+      this.#comingBytes -= chunk.length;
+      return false;
     }
   }
 

@@ -99,6 +99,20 @@ describe('PullThrough', () => {
     await vi.waitUntil(() => readdirSync(folder).length === 0);
   });
 
+  it('keeps nothing larger than there is room for, and hands it on all the same', async () => {
+    await start();
+    sent = 'y'.repeat(300_000);
+    expect(await ask(`${hostOf(upstream)}/team/app/blobs/${digestOf(sent)}`)).toMatchObject({ status: 200, text: sent });
+    await vi.waitUntil(() => readdirSync(folder).length === 0);
+  });
+
+  it('keeps once what many ask for at the same time', async () => {
+    await start();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(`${hostOf(upstream)}/team/app/blobs/${digestOf(LAYER)}`)));
+    expect(answers.every(({ text }) => text === LAYER)).toBe(true);
+    await vi.waitUntil(() => readdirSync(folder).join() === digestOf(LAYER).slice('sha256:'.length));
+  });
+
   it('makes room for what comes by what was not asked for longest', async () => {
     await start();
     for (const letter of ['a', 'b', 'c']) {

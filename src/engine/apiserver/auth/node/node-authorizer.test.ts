@@ -96,6 +96,11 @@ describe('a node may not', () => {
     ['list claims', asked('list', 'persistentvolumeclaims', { name: 'data' }), 'can only get individual resources of this type'],
     ['get another volume', asked('get', 'persistentvolumes', { namespace: '', name: 'pv-other' }), UNRELATED],
     ['make a token for another account', asked('create', 'serviceaccounts/token', { name: 'other' }), UNRELATED],
+    [
+      'list all Pods with what only looks like a selection',
+      asked('list', 'pods', { namespace: '', fieldSelector: 'metadata.name!=x\\,spec.nodeName=w1' }),
+      'can only list/watch pods with spec.nodeName field selector',
+    ],
     ['list all Pods', asked('list', 'pods', { namespace: '' }), 'can only list/watch pods with spec.nodeName field selector'],
     [
       'list Pods of another',

@@ -124,7 +124,7 @@ export class NodeAuthorizer implements Authorizer {
         return this.#getOne(attributes, isBound);
       case 'list':
       case 'watch':
-        if (fieldSelector?.split(',').some((part) => part === `spec.nodeName=${node}` || part === `spec.nodeName==${node}`)) return ALLOWED;
+        if (selectsNode(fieldSelector, node)) return ALLOWED;
         if (name === '') return refused('can only list/watch pods with spec.nodeName field selector');
         return isBound() ? ALLOWED : refused(unrelated(node));
       case 'create':
@@ -146,6 +146,12 @@ export class NodeAuthorizer implements Authorizer {
     const claim = this.#reader.get(VOLUMES, '', name)?.spec?.claimRef;
     return claim !== undefined && this.#isReferenced(node, 'persistentvolumeclaims', claim.namespace, claim.name);
   }
+}
+
+/** A comma that is escaped is part of a value, and what follows it no requirement. */
+function selectsNode(fieldSelector: string | undefined, node: string): boolean {
+  if (fieldSelector === undefined || fieldSelector.includes('\\')) return false;
+  return fieldSelector.split(',').some((part) => part === `spec.nodeName=${node}` || part === `spec.nodeName==${node}`);
 }
 
 function refused(reason: string): Decision {

@@ -121,6 +121,18 @@ describe('wantedBalancers', () => {
     expect(found([])).toBeUndefined();
   });
 
+  it('bounds what it makes of a cluster, and says so', () => {
+    const many = (count: number) => Array.from({ length: count }, (_, port) => ({ port: port + 1, nodePort: 30_000 + port }));
+    const services = [aService('a', { ports: many(200) }), aService('b', { ports: many(57) }), aService('c', { ports: many(56) })];
+    const { balancers, problems } = wantedBalancers(aCluster(), inside(services), []);
+    expect(balancers.map(({ service }) => service)).toEqual(['web/a', 'web/c']);
+    expect(problems.get('web/b')).toMatch(/256 ports together/);
+    const ranges = Array.from({ length: 65 }, (_, part) => `10.${part}.0.0/16`);
+    const open = wantedBalancers(aCluster(), inside([aService('a', { loadBalancerSourceRanges: ranges })]), []);
+    expect(open.balancers[0].sources).toEqual(['255.255.255.255/32']);
+    expect(open.problems.get('web/a')).toMatch(/more than 64 ranges/);
+  });
+
   it('says which protocol is not balanced, and balances the others', () => {
     const ports = [
       { port: 80, nodePort: 30_080, protocol: 'SCTP' as const },

@@ -14,6 +14,9 @@ const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 /** No range that anybody has: of sources that cannot be told here nobody is let in. */
 const NOBODY = '255.255.255.255/32';
 
+/** What rules are made of is bounded: those of one tenant are read and written together with those of all. */
+const MAX = { ports: 256, sources: 64, backends: 128 } as const;
+
 export type ServiceObject = NonNullable<(typeof Service)['objectType']>;
 export type NodeObject = NonNullable<(typeof Node)['objectType']>;
 export type SliceObject = NonNullable<(typeof EndpointSlice)['objectType']>;
@@ -43,9 +46,16 @@ export function wantedBalancers(cluster: TenantCluster, inside: BalancedInside, 
   const used = new Set([...taken, network.gateway]);
   const problems = new Map<string, string>();
   const balancers: RecordedBalancer[] = [];
+  let left: number = MAX.ports;
   // Those who have an address are before those who want one.
   for (const service of [...services.filter((one) => held.has(idOf(one))), ...services.filter((one) => !held.has(idOf(one)))]) {
     const id = idOf(service);
+    const size = service.spec?.ports?.length ?? 0;
+    if (size > left) {
+      problems.set(id, `Cannot give it an address: the load balancers of a cluster have ${MAX.ports} ports together; delete another`);
+      continue;
+    }
+    left -= size;
     const { address, problem } = addressFor(service, held.get(id), network, used);
     if (problem !== undefined) problems.set(id, problem);
     if (address === undefined) continue;
@@ -53,6 +63,8 @@ export function wantedBalancers(cluster: TenantCluster, inside: BalancedInside, 
     const { ports, problem: unserved } = portsOf(service, inside, cluster);
     if (unserved !== undefined) problems.set(id, unserved);
     const sources = sourcesOf(service);
+    if (service.spec?.loadBalancerSourceRanges && service.spec.loadBalancerSourceRanges.length > MAX.sources)
+      problems.set(id, `Cannot let anybody in: it names more than ${MAX.sources} ranges in loadBalancerSourceRanges; name fewer`);
     balancers.push({
       service: id,
       address,
@@ -134,7 +146,10 @@ function backendsOf(service: ServiceObject, port: ServicePort, inside: BalancedI
     const target = ports.find(({ name = '' }) => name === (port.name ?? ''))?.port;
     return target === undefined ? [] : addresses.map((address) => ({ address, port: target }));
   });
-  return pods.filter(({ address }) => isPlainAddress(address) && routed.some((range) => contains(range, address))).toSorted(byAddress);
+  return pods
+    .filter(({ address }) => isPlainAddress(address) && routed.some((range) => contains(range, address)))
+    .toSorted(byAddress)
+    .slice(0, MAX.backends);
 }
 
 /** Whether Services may be served by it. */
@@ -146,6 +161,7 @@ export function isReady({ metadata, status }: NodeObject): boolean {
 function sourcesOf({ spec }: ServiceObject): string[] {
   const asked = spec?.loadBalancerSourceRanges ?? [];
   if (asked.length === 0) return [];
+  if (asked.length > MAX.sources) return [NOBODY];
   // Written by one hand: what a Service may say can be read in more than one way.
   const known = asked.map((range) => parseCidr(range.trim())).flatMap((range) => (range?.address.version === 4 ? [formatCidr(range)] : []));
   return known.length === 0 ? [NOBODY] : known;

@@ -20,7 +20,10 @@ import type { TokenAuthenticator } from '../engine/apiserver/auth/authentication
 import { FileAuditLog, type AuditRecord } from '../engine/apiserver/chain/audit.ts';
 import type { ApiRequest, ApiResponse } from '../engine/apiserver/chain/request.ts';
 import { NodeProxy } from '../engine/apiserver/node-proxy/node-proxy.ts';
+import { NodeConnections } from '../engine/apiserver/node-proxy/node-connections.ts';
 import { NodeTunnels } from '../engine/apiserver/node-proxy/node-tunnels.ts';
+import { ANYWHERE } from '../engine/apiserver/outbound/outbound.ts';
+import { tenantOutbound } from '../engine/apiserver/outbound/tenant-outbound.ts';
 import { deleteAllObjects } from '../engine/apiserver/verbs/delete-collection.ts';
 import { ResourceMetrics } from '../engine/apiserver/metrics-api/resource-metrics.ts';
 import { CustomDefinitions, DEFINITIONS } from '../engine/apiserver/registry/custom-definitions.ts';
@@ -61,7 +64,7 @@ export interface AssemblyOptions {
   keyFolder: string;
   /** Whether who may do everything gets the keys with a backup. */
   servesBackup?: boolean;
-  /** Whether nodes are reached only through the tunnels that they open. */
+  /** Whether nodes and their Pods are reached only through the tunnels that nodes open, and nothing else but the world. */
   onlyTunnels?: boolean;
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
@@ -107,7 +110,16 @@ export function assembleServer({
     newUid,
     onRefused: (reason) => log.info('a credential was refused', { reason }),
   });
+  const nodeIdentity = () => ({
+    certificate: pki.kubeletClient.certificatePem,
+    key: pki.kubeletClient.keyPem,
+    authority: pki.authority.certificatePem,
+  });
+  const nodeTunnels = new NodeTunnels({ authenticator: identity.authenticator, clock: realClock, isOnlyWay: onlyTunnels });
+  const nodes = { identity: nodeIdentity, dial: nodeTunnels.dial.bind(nodeTunnels), clock: realClock };
+  const outbound = onlyTunnels ? tenantOutbound(objects, new NodeConnections(nodes.identity, nodes.dial), realClock) : ANYWHERE;
   const aggregator = new Aggregator({
+    outbound,
     writer: objects,
     clock: realClock,
     identity: () => ({ certificate: pki.frontProxyClient.certificatePem, key: pki.frontProxyClient.keyPem }),
@@ -116,7 +128,7 @@ export function assembleServer({
   const definitions = new CustomDefinitions({
     core,
     objects,
-    convert: conversionWebhooks(serviceTargets(objects)),
+    convert: conversionWebhooks(serviceTargets(objects), outbound),
     deleteAll: (resource) => deleteAllObjects(server.core, resource),
     log,
   });
@@ -140,17 +152,11 @@ export function assembleServer({
     commonNameOf: (pem) => parseCertificateRequest(pem).subject.commonName,
     extra: [escalationPrevention(roles)],
     inProcess,
+    outbound,
     widerQuota,
     onError,
   });
-  const nodeIdentity = () => ({
-    certificate: pki.kubeletClient.certificatePem,
-    key: pki.kubeletClient.keyPem,
-    authority: pki.authority.certificatePem,
-  });
-  const nodeTunnels = new NodeTunnels({ authenticator: identity.authenticator, clock: realClock, isOnlyWay: onlyTunnels });
-  const nodes = { identity: nodeIdentity, dial: nodeTunnels.dial.bind(nodeTunnels), clock: realClock };
-  const nodeProxy = new NodeProxy({ ...nodes, reader: objects, admission, authorizer });
+  const nodeProxy = new NodeProxy({ ...nodes, outbound, reader: objects, admission, authorizer });
   const resourceMetrics = new ResourceMetrics({ ...nodes, writer: objects, onError });
   const server = new ApiServer({
     foundation,

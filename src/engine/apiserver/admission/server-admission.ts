@@ -1,6 +1,7 @@
 import { newUid } from '../../../lib/ids.ts';
 import type { AdmissionPlugin } from './admission.ts';
 import type { Catalog } from '../registry/catalog.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import { builtInPlugins, type BuiltInPluginOptions } from './built-in-plugins.ts';
 import { catalogDecode, catalogEquivalents, catalogResourceOfKind } from './catalog-ports.ts';
 import { createAdmission, type Admission, type AdmissionOptions } from './chain.ts';
@@ -20,6 +21,8 @@ export interface ServerAdmissionOptions extends BuiltInPluginOptions {
   compile?: CompileExpression;
   /** Webhooks that are functions of this process, by the service they are registered with. */
   inProcess?: (service: ServiceReference) => ReviewHandler | undefined;
+  /** How webhooks are reached; by their addresses unless told otherwise. */
+  outbound?: Outbound;
   /** Plugins of other parts of the server. */
   extra?: readonly AdmissionPlugin[];
   observe?: AdmissionOptions['observe'];
@@ -33,6 +36,7 @@ export function serverAdmission(options: ServerAdmissionOptions): Admission {
   const webhooks = {
     reader: writer,
     resolve: serviceTargets(writer, options.inProcess),
+    outbound: options.outbound,
     compileConditions: celConditions(compile, authorizer),
     equivalents,
     decode: catalogDecode(catalog),

@@ -17,6 +17,7 @@ import { builtInApiService, customApiService, registrations, type GroupVersion }
 import { probe } from './probe.ts';
 import { proxy, type ProxiedRequest, type ProxiedResponse } from './proxy.ts';
 import { endpointGroups, resolveService, type Address, type ServicePortReference } from './service-address.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import { proxyUpgrade } from './upgrade.ts';
 
 export interface AggregatorOptions {
@@ -26,6 +27,8 @@ export interface AggregatorOptions {
   identity: () => ProxyIdentity;
   /** Where a service leads; to one of its ready endpoints unless told otherwise. @throws when it leads nowhere. */
   resolve?: (service: ServicePortReference) => Address;
+  /** How aggregated servers are reached; by their addresses unless told otherwise. */
+  outbound?: Outbound;
   random?: () => number;
   onError?: (error: unknown) => void;
 }
@@ -60,7 +63,7 @@ export class Aggregator {
     this.#options = options;
     this.#table = new ApiTable(writer);
     const resolve = options.resolve ?? ((service) => resolveService(writer, service, random));
-    this.#backend = new Backend({ resolve, identity });
+    this.#backend = new Backend({ resolve, identity, outbound: options.outbound });
     this.#loop = new AvailabilityLoop({
       writer,
       clock,

@@ -8,7 +8,7 @@ import { anApiService, aService } from './testing/cluster-objects.ts';
 const api = toRemoteApi(anApiService())!;
 
 describe('serviceFinding', () => {
-  const ready: EndpointGroup = { ports: [{ name: 'https', port: 1 }], ready: ['127.0.0.1'] };
+  const ready: EndpointGroup = { ports: [{ name: 'https', port: 1 }], ready: [{ address: '127.0.0.1' }] };
 
   it.each<[string, KubeObject | undefined, EndpointGroup[], string | undefined]>([
     ['the service is missing', undefined, [], 'ServiceNotFound: service/metrics in "system" is not present'],

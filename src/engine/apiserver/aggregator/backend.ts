@@ -2,6 +2,8 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Agent, RequestOptions } from 'node:https';
 import { goHttpError } from '../admission/webhook/go-http-error.ts';
 import { serverNameOf, type RemoteApi } from './api-service.ts';
+import { ANYWHERE, type Outbound } from '../outbound/outbound.ts';
+import { throughTunnel } from '../outbound/through-tunnel.ts';
 import type { Address, ServicePortReference } from './service-address.ts';
 
 /** How we show aggregated servers that it is us: they believe X-Remote-* only from this certificate. */
@@ -16,6 +18,7 @@ export interface BackendOptions {
   resolve: (service: ServicePortReference) => Address;
   /** Asked for each new agent: the certificate may be renewed. */
   identity: () => ProxyIdentity;
+  outbound?: Outbound;
 }
 
 export interface BackendRequest {
@@ -40,11 +43,16 @@ export class Backend {
   /** An open request to a server behind the APIService; its body is still to be written. @throws what resolving throws. */
   async open(api: RemoteApi, { method, path, headers, signal }: BackendRequest, fresh = false): Promise<ClientRequest> {
     const address = this.#options.resolve(api.service);
+    const { outbound = ANYWHERE } = this.#options;
     const { request, Agent } = await import('node:https');
     const tls = this.#tlsOptions(api);
-    const options: RequestOptions = { method, path, headers: { ...headers, host: hostText(address) }, ...address, ...tls, signal };
+    const options: RequestOptions = { method, path, headers: { ...headers, host: hostText(address) }, ...tls, signal };
+    const tunnel = await outbound.dial(address);
+    if (tunnel) return request({ ...options, ...(await throughTunnel(tunnel, tls)) });
+    const { host, port } = address;
+    const place = { host, port, ...outbound.connectOptions(host) };
     // Setting the server's name by hand would be refused for addresses, but services always have one.
-    return request({ ...options, agent: fresh ? new Agent({ keepAlive: false }) : this.#agent(api, tls, Agent) });
+    return request({ ...options, ...place, agent: fresh ? new Agent({ keepAlive: false }) : this.#agent(api, tls, Agent) });
   }
 
   /** One request without body, its answer read whole. */

@@ -1,5 +1,6 @@
 import type { GroupResource, Json, KubeObject } from '../../../kube/object.ts';
 import { failure, notFoundError } from '../../../kube/status.ts';
+import type { Destination } from '../outbound/outbound.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 
 export interface ServicePortReference {
@@ -8,10 +9,7 @@ export interface ServicePortReference {
   port: number;
 }
 
-export interface Address {
-  host: string;
-  port: number;
-}
+export type Address = Destination;
 
 const SERVICES: GroupResource = { group: '', resource: 'services' };
 const ENDPOINTS: GroupResource = { group: '', resource: 'endpoints' };
@@ -21,8 +19,8 @@ const SERVICE_NAME_LABEL = 'kubernetes.io/service-name';
 /** What an EndpointSlice says, whether it came as one or as Endpoints. */
 export interface EndpointGroup {
   ports: { name: string; port?: number }[];
-  /** The address of each endpoint that is ready. */
-  ready: string[];
+  /** Each endpoint that is ready. */
+  ready: { address: string; pod?: Destination['pod'] }[];
 }
 
 /** The endpoints of a service; from Endpoints when nobody made slices of them. */
@@ -37,14 +35,20 @@ function fromSlice(slice: KubeObject): EndpointGroup {
   const endpoints: Json[] = slice.endpoints ?? [];
   return {
     ports: (slice.ports ?? []).map((port: Json) => ({ name: port.name ?? '', port: port.port })),
-    ready: endpoints.filter((endpoint) => endpoint.conditions?.ready !== false).map((endpoint) => endpoint.addresses[0]),
+    ready: endpoints
+      .filter((endpoint) => endpoint.conditions?.ready !== false)
+      .map((endpoint) => ({ address: endpoint.addresses[0], pod: podOf(endpoint.targetRef) })),
   };
+}
+
+function podOf(reference: Json): Destination['pod'] {
+  return reference?.kind === 'Pod' ? { namespace: reference.namespace, name: reference.name } : undefined;
 }
 
 function fromSubset(subset: Json): EndpointGroup {
   return {
     ports: (subset.ports ?? []).map((port: Json) => ({ name: port.name ?? '', port: port.port })),
-    ready: (subset.addresses ?? []).map((address: Json) => address.ip),
+    ready: (subset.addresses ?? []).map(({ ip, targetRef }: Json) => ({ address: ip, pod: podOf(targetRef) })),
   };
 }
 
@@ -61,7 +65,9 @@ export function resolveService(reader: ObjectReader, reference: ServicePortRefer
   if (!servicePort) throw failure('ServiceUnavailable', `no service port ${port} found for service "${name}"`);
   for (const group of shuffled(endpointGroups(reader, namespace, name), random)) {
     const found = group.ports.find((candidate) => candidate.name === (servicePort.name ?? '') && candidate.port !== undefined);
-    if (found && group.ready.length > 0) return { host: group.ready[Math.floor(random() * group.ready.length)], port: found.port! };
+    if (!found || group.ready.length === 0) continue;
+    const { address, pod } = group.ready[Math.floor(random() * group.ready.length)];
+    return { host: address, port: found.port!, ...(pod && { pod }) };
   }
   throw failure('ServiceUnavailable', `no endpoints available for service "${name}"`);
 }

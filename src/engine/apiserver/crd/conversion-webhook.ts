@@ -2,6 +2,7 @@ import type { Json } from '../../../kube/object.ts';
 import { newUid } from '../../../lib/ids.ts';
 import { WebhookClient, type CalledWebhook, type ResolveService } from '../admission/webhook/call.ts';
 import type { ClientConfig } from '../admission/webhook/compiled-webhook.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import type { ConvertObjects } from './conversion.ts';
 import type { CustomResourceDefinition } from './definition.ts';
 
@@ -10,8 +11,8 @@ const SPOKEN = ['v1', 'v1beta1'];
 const TIMEOUT_SECONDS = 30;
 
 /** Sends objects to the conversion webhook of their definition, as ConversionReview. Reasons of failures are Kubernetes' words. */
-export function conversionWebhooks(resolve: ResolveService): ConvertObjects {
-  const client = new WebhookClient(resolve);
+export function conversionWebhooks(resolve: ResolveService, outbound?: Outbound): ConvertObjects {
+  const client = new WebhookClient(resolve, outbound);
   /** By definition as it is served, so that connections are let go with it. */
   const webhooks = new WeakMap<CustomResourceDefinition, CalledWebhook>();
   const webhookOf = (definition: CustomResourceDefinition): CalledWebhook => {

@@ -13,6 +13,7 @@ import type { ApiRequest, ApiResponse } from '../chain/request.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 import { admitConnection } from './connect-admission.ts';
 import { commandParameters, commandQuery, portForwardQuery } from './connect-options.ts';
+import { ANYWHERE, type Outbound } from '../outbound/outbound.ts';
 import { NodeConnections, type DialNode, type NodeIdentity } from './node-connections.ts';
 import type { NodeEndpoint } from './node-endpoint.ts';
 import { chooseContainer } from './pod-container.ts';
@@ -29,6 +30,8 @@ export interface NodeProxyOptions {
   dial?: DialNode;
   clock: Clock;
   random?: () => number;
+  /** How Pods and Services are reached; by their addresses unless told otherwise. */
+  outbound?: Outbound;
 }
 
 interface Destination {
@@ -48,7 +51,12 @@ export class NodeProxy {
   constructor(options: NodeProxyOptions) {
     this.#options = options;
     this.#connections = new NodeConnections(options.identity, options.dial);
-    this.#targets = new ProxiedTargets({ ...options, connections: this.#connections, random: options.random ?? Math.random });
+    this.#targets = new ProxiedTargets({
+      outbound: ANYWHERE,
+      ...options,
+      connections: this.#connections,
+      random: options.random ?? Math.random,
+    });
   }
 
   /** The subresources that are answered here, by `group/resource/subresource`. */

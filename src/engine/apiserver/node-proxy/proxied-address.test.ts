@@ -99,7 +99,7 @@ describe('proxiedAddress', () => {
     ['namespaces/n/services/https:two:80', { secure: true, host: '10.1.0.5', port: 8080 }],
     ['nodes/here:9100', { secure: false, host: '192.0.2.1', port: 9100 }],
   ])('%s', (path, expected) => {
-    expect(addressOf(path)).toEqual({ kind: 'address', ...expected });
+    expect(addressOf(path)).toMatchObject({ kind: 'address', ...expected });
   });
 
   it.each(['nodes/here', 'nodes/here:10250'])('%s is the kubelet', (path) => {

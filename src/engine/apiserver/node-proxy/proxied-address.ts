@@ -3,13 +3,14 @@ import { badRequestError, failure, notFoundError } from '../../../kube/status.ts
 import { resolveService } from '../aggregator/service-address.ts';
 import type { RequestInfo } from '../chain/request-info.ts';
 import type { ObjectReader } from '../registry/objects.ts';
+import type { Destination } from '../outbound/outbound.ts';
 import type { NodeEndpoint } from './node-endpoint.ts';
 import { findNode, findPod } from './pod-location.ts';
 import { parseProxiedName } from './proxied-name.ts';
 
 /** Where a proxied request goes. */
 export type ProxiedAddress =
-  | { kind: 'address'; secure: boolean; host: string; port: number }
+  | ({ kind: 'address'; secure: boolean } & Destination)
   /** A Pod on the machine's loopback is reached through its node, which knows which addresses are its own. */
   | { kind: 'pod'; secure: boolean; pod: KubeObject; port: number }
   | { kind: 'node'; node: NodeEndpoint };
@@ -31,7 +32,7 @@ function podAddress(reader: ObjectReader, namespace: string, id: string): Proxie
   const port = podPort(pod, asked.port) ?? (secure ? 443 : 80);
   const host: string = pod.status?.podIPs?.[0]?.ip ?? pod.status?.podIP ?? '';
   if (isLoopback(host) && pod.spec?.nodeName) return { kind: 'pod', secure, pod, port };
-  return { kind: 'address', secure, host: allowed(host), port };
+  return { kind: 'address', secure, host: allowed(host), port, pod: { namespace, name: asked.name } };
 }
 
 /** By number or name; the first that any container declares when none is given. */
@@ -62,7 +63,7 @@ function serviceAddress(reader: ObjectReader, namespace: string, id: string, ran
     const pod = reader.list(PODS, namespace).find((candidate) => candidate.status?.podIP === address.host);
     if (pod !== undefined) return { kind: 'pod', secure, pod, port: address.port };
   }
-  return { kind: 'address', secure, host: allowed(address.host), port: address.port };
+  return { kind: 'address', secure, ...address, host: allowed(address.host) };
 }
 
 function nodeAddress(reader: ObjectReader, id: string): ProxiedAddress {

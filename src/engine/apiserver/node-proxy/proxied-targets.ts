@@ -12,6 +12,7 @@ import type { ObjectReader } from '../registry/objects.ts';
 import { admitConnection } from './connect-admission.ts';
 import type { ProxyQuery } from './connect-options.ts';
 import type { NodeConnections } from './node-connections.ts';
+import type { Outbound } from '../outbound/outbound.ts';
 import { proxiedAddress, type ProxiedAddress } from './proxied-address.ts';
 import { relayUpgrade } from '../http/relay.ts';
 
@@ -19,6 +20,7 @@ export interface ProxiedTargetOptions {
   reader: ObjectReader;
   admission: Admission;
   connections: NodeConnections;
+  outbound: Outbound;
   clock: Clock;
   random: () => number;
 }
@@ -135,14 +137,15 @@ export class ProxiedTargets {
     path: string,
     headers: Record<string, string | string[]>,
   ): Promise<ClientRequest> {
-    const { connections, reader, clock } = this.#options;
+    const { connections, reader, clock, outbound } = this.#options;
     if (address.kind === 'node') return connections.open(address.node, { method, path, headers });
     const host = address.kind === 'address' ? address.host : (address.pod.status?.podIP as string);
     const tunnel =
       address.kind === 'pod'
         ? await (await import('./node-tunnel.ts')).dialThroughNode(connections, reader, address.pod, address.port, clock)
-        : undefined;
-    const options = { method, path, headers, host, port: address.port, agent: false as const };
+        : await outbound.dial(address);
+    const way = tunnel ? {} : outbound.connectOptions(host);
+    const options = { method, path, headers, host, port: address.port, agent: false as const, ...way };
     if (!address.secure) {
       const { request } = await import('node:http');
       return request({ ...options, ...(tunnel && { createConnection: () => tunnel }) });

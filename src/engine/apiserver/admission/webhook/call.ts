@@ -6,6 +6,8 @@ import type { ClientConfig, CompiledWebhook } from './compiled-webhook.ts';
 import { goHttpError } from './go-http-error.ts';
 import type { AdmissionReview } from './review.ts';
 import { serverStatusText } from './server-status.ts';
+import { ANYWHERE, type Destination, type Outbound } from '../../outbound/outbound.ts';
+import { throughTunnel } from '../../outbound/through-tunnel.ts';
 
 export interface ServiceReference {
   namespace: string;
@@ -15,7 +17,7 @@ export interface ServiceReference {
 }
 
 /** Where a Service leads: to an address, or to a function of this process that answers as a webhook would. */
-export type ServiceTarget = { host: string; port: number } | { handler: ReviewHandler };
+export type ServiceTarget = Destination | { handler: ReviewHandler };
 export type ReviewHandler = (review: AdmissionReview, signal: AbortSignal) => AdmissionReview | Promise<AdmissionReview>;
 /** @throws Error in Kubernetes' words (`service "x" not found`) when there is no way. */
 export type ResolveService = (service: ServiceReference) => ServiceTarget;
@@ -35,11 +37,13 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Sends reviews to webhooks. Connections are kept open per webhook. */
 export class WebhookClient {
   readonly #resolve: ResolveService;
+  readonly #outbound: Outbound;
   /** Keyed by the compiled webhook: when its configuration changes, the agent and its idle connections are let go with it. */
   readonly #agents = new WeakMap<CalledWebhook, Agent>();
 
-  constructor(resolve: ResolveService) {
+  constructor(resolve: ResolveService, outbound: Outbound = ANYWHERE) {
     this.#resolve = resolve;
+    this.#outbound = outbound;
   }
 
   /** @throws WebhookCallError; an aborted `signal` counts as one. */
@@ -64,12 +68,15 @@ export class WebhookClient {
   async #send(webhook: CalledWebhook, url: CallUrl, review: object, signal: AbortSignal): Promise<Json> {
     const { service } = webhook.clientConfig;
     const address = { host: url.hostname, port: url.port };
-    const target = service ? this.#resolve({ ...service, port: url.port, path: service.path ?? '/' }) : address;
+    const target: ServiceTarget = service ? this.#resolve({ ...service, port: url.port, path: service.path ?? '/' }) : address;
     if ('handler' in target) return abortable(target.handler(deepCopy(review) as AdmissionReview, signal), signal);
     const { request, Agent } = await import('node:https');
+    const tunnel = await this.#outbound.dial(target);
     let agent = this.#agents.get(webhook);
     if (!agent) this.#agents.set(webhook, (agent = new Agent({ keepAlive: true, maxFreeSockets: 8, timeout: IDLE_MS })));
-    const { status, text } = await post(request, requestOptions(webhook, url, target, agent, signal), JSON.stringify(review));
+    const options = requestOptions(webhook, url, target, signal);
+    const way = tunnel ? await throughTunnel(tunnel, options) : { agent, ...this.#outbound.connectOptions(target.host) };
+    const { status, text } = await post(request, { ...options, ...way }, JSON.stringify(review));
     if (status < 200 || status > 206) throw new WebhookCallError(`failed to call webhook: ${serverStatusText(status, text)}`);
     return parsedAnswer(status, text);
   }
@@ -108,13 +115,7 @@ function callUrl({ service, url }: ClientConfig, timeoutSeconds: number): CallUr
   return { text: `https://${hostHeader}${path}`, hostname, port: service ? port : Number(parsed.port || 443), path, hostHeader };
 }
 
-function requestOptions(
-  webhook: CalledWebhook,
-  url: CallUrl,
-  target: { host: string; port: number },
-  agent: Agent,
-  signal: AbortSignal,
-): RequestOptions {
+function requestOptions(webhook: CalledWebhook, url: CallUrl, target: Destination, signal: AbortSignal): RequestOptions {
   const { caBundle } = webhook.clientConfig;
   return {
     method: 'POST',
@@ -123,7 +124,6 @@ function requestOptions(
     path: url.path,
     servername: /^[\d.]+$|:/.test(url.hostname) ? '' : url.hostname,
     ca: caBundle ? Buffer.from(caBundle, 'base64') : undefined,
-    agent,
     signal,
     headers: {
       host: url.hostHeader,

@@ -22,7 +22,7 @@ export function mutatingWebhooks(options: WebhookOptions): AdmissionPlugin & { r
   const index = new WebhookIndex(options.reader, 'mutatingwebhookconfigurations', options.compileConditions, options.equivalents);
   const consultation: ConsultOptions = {
     ...options,
-    client: new WebhookClient(options.resolve),
+    client: new WebhookClient(options.resolve, options.outbound),
     now: options.now ?? (() => performance.now()),
   };
 

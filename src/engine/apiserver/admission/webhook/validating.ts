@@ -15,7 +15,11 @@ interface Selected {
 /** Asks all matching validating webhooks at once; the first refusal counts. */
 export function validatingWebhooks(options: WebhookOptions): AdmissionPlugin & { resourcesChanged(): void } {
   const index = new WebhookIndex(options.reader, 'validatingwebhookconfigurations', options.compileConditions, options.equivalents);
-  const consultation = { ...options, client: new WebhookClient(options.resolve), now: options.now ?? (() => performance.now()) };
+  const consultation = {
+    ...options,
+    client: new WebhookClient(options.resolve, options.outbound),
+    now: options.now ?? (() => performance.now()),
+  };
 
   async function ask({ webhook }: Candidate, position: number, request: AdmissionRequest, invocation: Invocation): Promise<void> {
     const reached = await consult(webhook, 'validating', request, invocation, consultation);

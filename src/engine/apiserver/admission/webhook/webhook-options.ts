@@ -1,6 +1,7 @@
 import type { KubeObject } from '../../../../kube/object.ts';
 import type { ObjectReader } from '../../registry/objects.ts';
 import type { AdmissionRequest } from '../admission.ts';
+import type { Outbound } from '../../outbound/outbound.ts';
 import type { ResolveService } from './call.ts';
 import type { CompileConditions } from './compiled-webhook.ts';
 import type { WebhookObservation } from './consult.ts';
@@ -10,6 +11,8 @@ export interface WebhookOptions {
   reader: ObjectReader;
   /** Where a webhook's service leads: an address, or a function of this process. */
   resolve: ResolveService;
+  /** How they are reached; by their addresses unless told otherwise. */
+  outbound?: Outbound;
   /** For matchConditions. */
   compileConditions: CompileConditions;
   /** For matchPolicy Equivalent. Without it webhooks see only the versions their rules name. */

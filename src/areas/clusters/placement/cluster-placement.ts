@@ -2,6 +2,7 @@ import { RunKind, type Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import { isUntouched, UNFINISHED, UNFINISHED_HERE } from '../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { RuntimeKind } from '../../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { PLACED_FROM_LABEL, PlacementPhase } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Client } from '../../../client/client.ts';
 import { Namespace } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
@@ -204,7 +205,8 @@ export class ClusterPlacement {
     const placed = this.#placed.has(namespace);
     if (placed && !this.#opened.get(namespace)!.synced) return { afterMs: AGAIN_MS };
     const cached = this.#cached(key);
-    const pair: RunPair = { original: cached ?? (await absent(this.#original(key))), copy: this.#copies.get(key) };
+    const original = cached ?? ((await this.#isOfTenant(namespace)) ? await absent(this.#original(key)) : undefined);
+    const pair: RunPair = { original, copy: this.#copies.get(key) };
     const facts = { placed, cluster: this.#options.cluster };
     const decide = () => nextRunMove(pair.original, pair.copy, facts);
     const asked = uncertain(decide(), pair.copy);
@@ -229,6 +231,13 @@ export class ClusterPlacement {
 
   #cached(key: string): Run | undefined {
     return this.#taken.get(key) ?? this.#opened.get(splitKey(key).namespace!)?.get(key) ?? this.#withArtifacts.get(key);
+  }
+
+  /** Copies are in the hands of the cluster's administrators, who may make some with the names of anybody's Runs. */
+  async #isOfTenant(namespace: string): Promise<boolean> {
+    if (this.#placed.has(namespace)) return true;
+    const found = await absent(this.#options.hostClient.resource(Namespace).get(namespace));
+    return found?.metadata.labels?.[TENANT_LABEL] === this.#options.tenant;
   }
 
   #original(key: string): Promise<Run> {

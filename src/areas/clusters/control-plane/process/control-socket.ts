@@ -13,6 +13,8 @@ export type ControlEvent =
 export const CONTROL_SOCKET = 'control.sock';
 /** The kernel takes 107 bytes. */
 const MAX_PATH_BYTES = 107;
+const MAX_EVENT_LENGTH = 64 * 1024;
+const SILENCE_MS = 60_000;
 
 export interface ControlWatch {
   hello: Extract<ControlEvent, { type: 'hello' }>;
@@ -33,27 +35,45 @@ export async function watchControl(
   };
   return new Promise((resolve, reject) => {
     let text = '';
+    const patience = setTimeout(() => sent.destroy(), timeoutMs);
     response.setEncoding('utf8');
     response.on('data', (chunk: string) => {
       text += chunk;
       for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
-        const event = JSON.parse(text.slice(0, end)) as ControlEvent;
+        const event = eventIn(text.slice(0, end));
         text = text.slice(end + 1);
-        if (event.type === 'hello') resolve({ hello: event, close });
-        else handlers.onEvent(event);
+        if (event === undefined) return void sent.destroy();
+        if (event.type === 'hello') {
+          clearTimeout(patience);
+          resolve({ hello: event, close });
+        } else handlers.onEvent(event);
       }
+      if (text.length > MAX_EVENT_LENGTH) sent.destroy();
     });
     response.on('error', () => {});
     response.once('close', () => {
+      clearTimeout(patience);
       reject(new Error('the process ended before it said who it is'));
       if (!closed) handlers.onEnd();
     });
   });
 }
 
+/** Undefined for what is none: the process may be in the hands of somebody who broke into it, and must not end ours. */
+function eventIn(line: string): ControlEvent | undefined {
+  try {
+    const event = JSON.parse(line) as ControlEvent | null;
+    return typeof event?.type === 'string' ? event : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Asks for something and gives the body. A body that is cut off ends with an error. */
 export async function askControl(folder: string, method: string, path: string, timeoutMs: number): Promise<IncomingMessage> {
   const { response } = await ask(folder, method, path, timeoutMs);
+  // One that stops in the middle would be waited for by whoever wants the cluster to sleep, or to go.
+  response.setTimeout(SILENCE_MS, () => response.destroy(new Error(`nothing came for ${SILENCE_MS / 1000} s`)));
   if (response.statusCode === 200) return response;
   response.resume();
   throw new Error(`the process answered ${response.statusCode}`);

@@ -36,13 +36,13 @@ export class Northbound {
     const failed = new Map<string, Error>();
     const programs = stale.map(({ vpc, peers }) => ({ name: vpc.name, commands: vpcCommands(vpc, peers, platform, rows.groups) }));
     try {
-      await this.#commit([...removals, ...externalCommands(), ...programs.flatMap(({ commands }) => commands)]);
+      await this.#commit([...removals.map((command) => [command]), externalCommands(), ...programs.map(({ commands }) => commands)]);
     } catch {
       // One of them is wrong, and all are refused: each by itself says which.
-      await this.#commit([...removals, ...externalCommands()]);
+      await this.#commit([...removals.map((command) => [command]), externalCommands()]);
       for (const { name, commands } of programs) {
         try {
-          await this.#commit(commands);
+          await this.#commit([commands]);
         } catch (error) {
           const said = error instanceof CommandError ? error.stderr.trim() : String(error);
           failed.set(name, new Error(`Cannot program VPC "${name}" in OVN: ${said}`));
@@ -57,8 +57,8 @@ export class Northbound {
     await this.#run([PATIENCE, '--wait=hv', 'sync']);
   }
 
-  async #commit(commands: readonly Command[]): Promise<void> {
-    for (const share of shares(commands)) await this.#run([PATIENCE, ...share.flatMap((command) => ['--', ...command])]);
+  async #commit(groups: readonly (readonly Command[])[]): Promise<void> {
+    for (const share of shares(groups)) await this.#run([PATIENCE, ...share.flatMap((command) => ['--', ...command])]);
   }
 
   async #rows(): Promise<Rows> {
@@ -72,17 +72,17 @@ export class Northbound {
   }
 }
 
-/** Transactions that fit into the arguments of a process. */
-function shares(commands: readonly Command[]): Command[][] {
+/** Transactions that fit into the arguments of a process. A group is never parted: a router whose policies are to follow would let everything pass. */
+function shares(groups: readonly (readonly Command[])[]): Command[][] {
   const all: Command[][] = [[]];
   let bytes = 0;
-  for (const command of commands) {
-    const size = command.reduce((sum, word) => sum + word.length + 12, 12);
-    if (bytes + size > MAX_BYTES) {
+  for (const commands of groups) {
+    const size = commands.flat().reduce((sum, word) => sum + word.length + 12, 12 * commands.length);
+    if (bytes > 0 && bytes + size > MAX_BYTES) {
       all.push([]);
       bytes = 0;
     }
-    all.at(-1)!.push(command);
+    all.at(-1)!.push(...commands);
     bytes += size;
   }
   return all;

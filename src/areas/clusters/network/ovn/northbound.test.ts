@@ -103,6 +103,17 @@ describe('Northbound', () => {
     expect(calls[2]).toContain('--wait=hv');
   });
 
+  it('never parts the policies of a router from their removal, however many VPCs there are', async () => {
+    const calls: string[] = [];
+    const northbound = new Northbound((args) => Promise.resolve(calls.push(args.join(' ')) === 1 ? empty : ''));
+    const many = Array.from({ length: 800 }, (_, index) => ({ vpc: aVpc(`v${index}-`, { index: index + 1 }), peers: [] }));
+    await northbound.write(many, many, platform);
+    expect(calls.length).toBeGreaterThan(2);
+    const routers = calls.flatMap((text) => [...new Set(Array.from(text.matchAll(/ r\.(v\d+)-/g), ([, name]) => name))]);
+    expect(routers.toSorted()).toEqual([...new Set(routers)].toSorted());
+    expect(routers.length).toBe(many.length);
+  });
+
   it('says which VPC is refused, and writes the others', async () => {
     const written: string[] = [];
     const northbound = new Northbound((args) => {

@@ -62,7 +62,7 @@ export class TenantConnection {
   async apply(object: KubeObject): Promise<void> {
     const kind = await this.#kindOf(object);
     const informer = this.#watch(kind, { labelSelector: ADD_ON_LABEL });
-    const id = `${kind.plural}.${kind.group}/${keyOf(object)}`;
+    const id = idOf(kind, object);
     const wanted = JSON.stringify(object);
     const before = this.#applied.get(id);
     const isUntouched = before !== undefined && informer.get(keyOf(object))?.metadata.resourceVersion === before.resourceVersion;
@@ -105,7 +105,11 @@ export class TenantConnection {
     const id = `${kind.group}/${kind.plural}`;
     if (!this.#watched.has(id)) {
       this.#watched.add(id);
-      informer.onChange(() => this.#stopped || this.#onChange());
+      informer.onChange(({ type, object }) => {
+        // Namespaces come and go as their administrators like, and what was in them with them.
+        if (type === 'deleted') this.#applied.delete(idOf(kind, object));
+        if (!this.#stopped) this.#onChange();
+      });
     }
     return informer;
   }
@@ -119,4 +123,8 @@ export class TenantConnection {
     this.#kinds.set(id, found);
     return found;
   }
+}
+
+function idOf({ plural, group }: Kind, object: KubeObject): string {
+  return `${plural}.${group}/${keyOf(object)}`;
 }

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { errorText } from '../../../../lib/log.ts';
 import { runCommand } from '../../../../lib/run-command.ts';
 import { ControlPlaneError } from '../control-planes.ts';
@@ -64,8 +65,15 @@ export class PlaneNetwork {
         throw new ControlPlaneError('StartFailed', `Cannot make a network for the control plane: ${errorText(error)}`, { cause: error });
       }
     }
+    await this.#withoutIpv6(link);
     this.#gone.delete(id);
     await this.#applyRules();
+  }
+
+  /** The rules are about the addresses that the link was given; the kernel gives it others by itself. */
+  async #withoutIpv6(link: number): Promise<void> {
+    const setting = `/proc/sys/net/ipv6/conf/${this.#names.link(link)}/disable_ipv6`;
+    if (existsSync(setting)) await writeFile(setting, '1');
   }
 
   async #remove(id: string, link: number): Promise<void> {

@@ -282,11 +282,12 @@ export class ProcessControlPlanes implements ControlPlanes {
   }
 
   async #ensureKeys(wanted: WantedControlPlane, held: Held): Promise<void> {
-    const before = held.keys?.edition;
-    held.keys = await this.#kind.ensureKeys(wanted, this.#place(wanted.id, held, wanted), this.#options.clock);
+    const keys = await this.#kind.ensureKeys(wanted, this.#place(wanted.id, held, wanted), this.#options.clock);
     await this.#folders.shareKeys(wanted.id, held.record.user);
-    const isNew = held.server.isLive && before !== held.keys.edition;
+    const isNew = held.server.isLive && held.keys?.edition !== keys.edition;
     if (isNew) (await askControl(this.#folders.data(wanted.id), 'POST', '/certificates', ANSWER_MS)).resume();
+    // Only now: what was not taken up is told again.
+    held.keys = keys;
   }
 
   async #answer(wanted: WantedControlPlane, held: Held): Promise<void> {

@@ -53,8 +53,8 @@ export interface Backup {
  */
 export interface ControlPlanes {
   readonly provider: ControlPlaneProvider;
-  /** Makes, wakes or repairs it. @throws ControlPlaneError */
-  run(wanted: WantedControlPlane): Promise<RunningControlPlane>;
+  /** Makes, wakes or repairs it; one that has not come to answer when the signal fires is ended. @throws ControlPlaneError */
+  run(wanted: WantedControlPlane, signal?: AbortSignal): Promise<RunningControlPlane>;
   /** Ends its processes; everything else stays. */
   sleep(id: string): Promise<void>;
   /** Leaves nothing of it, its backups included. */

@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 30_000;
 export function controlPlaneReady(ports: Pick<ClusterPorts, 'planesOf' | 'tenantOf' | 'setRunning' | 'sleepWorkers'>): Step<TenantCluster> {
   return {
     name: ClusterCondition.ControlPlaneReady,
-    async run(cluster) {
+    async run(cluster, { signal }) {
       const planes = ports.planesOf(cluster);
       if (isToSleep(cluster, ports.tenantOf(cluster))) {
         await ports.sleepWorkers(cluster);
@@ -23,7 +23,7 @@ export function controlPlaneReady(ports: Pick<ClusterPorts, 'planesOf' | 'tenant
         return stalled(ClusterReason.Asleep, `it sleeps; \`tenantry cluster wake ${cluster.metadata.name}\` wakes it`);
       }
       return orWaiting(async () => {
-        const running = await planes.run(wantedControlPlane(cluster));
+        const running = await planes.run(wantedControlPlane(cluster), signal);
         await ports.setRunning(cluster, running);
         const { endpoint, certificatesExpire, trouble, tunnel } = running;
         cluster.status = { ...cluster.status, endpoint, certificatesExpire: formatTime(new Date(certificatesExpire)) };

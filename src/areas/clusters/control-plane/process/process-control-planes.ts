@@ -88,7 +88,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     this.#spare = new SpareProcess(this.#folders, this.#program);
   }
 
-  run(wanted: WantedControlPlane): Promise<RunningControlPlane> {
+  run(wanted: WantedControlPlane, signal?: AbortSignal): Promise<RunningControlPlane> {
     return this.#inTurn(wanted.id, async () => {
       const held = await this.#hold(wanted);
       const before = this.#wanted.get(wanted.id);
@@ -99,7 +99,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       if (held.server.isLive && held.edition !== editionOf(this.#kind.go(wanted, place))) await this.#endProgram(wanted.id, held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
       if (held.record.forwarded !== wanted.address) await this.#write(wanted.id, held, { forwarded: wanted.address });
-      await this.#ensure(wanted, held);
+      await this.#ensure(wanted, held, signal);
       this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
       return this.#running(wanted, held);
     });
@@ -171,7 +171,7 @@ export class ProcessControlPlanes implements ControlPlanes {
   }
 
   /** In the order in which each needs those before it. The program starts to load while the keys are made. */
-  #resources(wanted: WantedControlPlane | undefined, id: string, held: Held): ControlPlaneResource[] {
+  #resources(wanted: WantedControlPlane | undefined, id: string, held: Held, signal?: AbortSignal): ControlPlaneResource[] {
     const { server } = held;
     const surroundings = this.#kind.surroundings?.(wanted, this.#place(id, held, wanted)) ?? [];
     return [
@@ -197,7 +197,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       {
         name: 'API server',
         keptAsleep: false,
-        ensure: () => this.#answer(wanted!, held),
+        ensure: () => this.#answer(wanted!, held, signal),
         remove: () => Promise.resolve(),
       },
     ];
@@ -209,12 +209,12 @@ export class ProcessControlPlanes implements ControlPlanes {
     return JSON.stringify(before) === JSON.stringify(wanted);
   }
 
-  async #ensure(wanted: WantedControlPlane, held: Held): Promise<void> {
+  async #ensure(wanted: WantedControlPlane, held: Held, signal: AbortSignal | undefined): Promise<void> {
     const announced = held.record.announced === true;
     const refused = new Set<number>();
     for (;;) {
       try {
-        await ensureAll(this.#resources(wanted, wanted.id, held));
+        await ensureAll(this.#resources(wanted, wanted.id, held, signal));
         held.backoff.reset();
         if (!announced) {
           await this.#write(wanted.id, held, { announced: true });
@@ -290,7 +290,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     held.keys = keys;
   }
 
-  async #answer(wanted: WantedControlPlane, held: Held): Promise<void> {
+  async #answer(wanted: WantedControlPlane, held: Held, signal: AbortSignal | undefined): Promise<void> {
     const { id } = wanted;
     const word = this.#kind.go(wanted, this.#place(id, held, wanted));
     await held.server.answer(
@@ -305,6 +305,7 @@ export class ProcessControlPlanes implements ControlPlanes {
         this.#tell(id);
       },
       () => this.#tell(id),
+      signal,
     );
     await this.#options.groups?.limitProcessor(id, this.#limits);
   }

@@ -1,3 +1,4 @@
+import { orAborted } from '../../../../lib/abort.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { processTable, type ProcessIdentity } from '../../../../lib/process-table.ts';
 import { ControlPlaneError, type RunningControlPlane } from '../control-planes.ts';
@@ -63,7 +64,7 @@ export class ServerProcess {
   }
 
   /** Its keys are there: it may begin. Resolves when it serves. */
-  async answer(word: GoMessage, onEnd: (afterMs: number) => void, onTrouble: () => void): Promise<void> {
+  async answer(word: GoMessage, onEnd: (afterMs: number) => void, onTrouble: () => void, signal?: AbortSignal): Promise<void> {
     this.#onEnd = onEnd;
     this.#onTrouble = onTrouble;
     const launched = this.#launched;
@@ -71,7 +72,7 @@ export class ServerProcess {
     this.#launched = undefined;
     launched.go(word);
     try {
-      const said = await launched.next(START_MS);
+      const said = await orAborted(launched.next(START_MS), signal);
       if (said.type === 'failed') throw startError(said);
       await this.#follow();
     } finally {

@@ -17,6 +17,8 @@ import { News, serveControl } from './tenant-control-socket.ts';
  * file 3 until the API server is ready; from then on it is alone, and can be found by its control socket. The programs end with it.
  */
 const CERTIFICATE_LOOK_MS = 50;
+/** Whoever asked has given up by then, and asks again. */
+const CERTIFICATE_LOOKS = 400;
 
 const starter = new Starter();
 process.umask(0o077);
@@ -72,7 +74,10 @@ async function serve(): Promise<void> {
       const now = await tunnelCertificate();
       if (now !== shown) await keeper.keysChanged();
       shown = now;
-      while (!(await probe.showsItsCertificate())) await sleep(realClock, CERTIFICATE_LOOK_MS);
+      for (let looks = 1; !(await probe.showsItsCertificate()); looks++) {
+        if (looks === CERTIFICATE_LOOKS) throw new Error('the API server does not show its new certificate');
+        await sleep(realClock, CERTIFICATE_LOOK_MS);
+      }
     },
   });
   process.once('SIGTERM', () => control.close());

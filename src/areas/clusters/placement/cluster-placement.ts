@@ -66,6 +66,8 @@ export class ClusterPlacement {
   readonly #opened = new Map<string, Informer<Run>>();
   /** Runs that were taken or copied just now: until a watch shows it, they are neither here nor there. */
   readonly #underWay = new Set<string>();
+  /** Namespaces of others with Runs that say that they work here: who has a runtimed can write that, and it must not hold up this tenant. */
+  readonly #foreign = new Set<string>();
   #timer: Timer | undefined;
   #told = '';
   /** Where everything is in place nothing is counted: Runs come and go there all the time. */
@@ -135,7 +137,8 @@ export class ClusterPlacement {
     const leaving = [...this.#namespaceCopies.list()].filter(isLeaving).length;
     const elsewhere = new Set<string>(this.#underWay);
     for (const informer of [this.#taken, this.#copies]) for (const run of informer.list()) elsewhere.add(keyOf(run));
-    const inside = [...elsewhere].filter((key) => !this.#placed.has(splitKey(key).namespace!)).length;
+    const isOut = (namespace: string) => !this.#placed.has(namespace) && !this.#foreign.has(namespace);
+    const inside = [...elsewhere].filter((key) => isOut(splitKey(key).namespace!)).length;
     if (inside > 0 || leaving > 0) return { phase: PlacementPhase.Draining, left: inside };
     if (this.#placed.size === 0) return { phase: PlacementPhase.Empty, left: 0 };
     return { phase: left > 0 || missing ? PlacementPhase.Placing : PlacementPhase.Placed, left };
@@ -205,7 +208,10 @@ export class ClusterPlacement {
     const placed = this.#placed.has(namespace);
     if (placed && !this.#opened.get(namespace)!.synced) return { afterMs: AGAIN_MS };
     const cached = this.#cached(key);
-    const original = cached ?? ((await this.#isOfTenant(namespace)) ? await absent(this.#original(key)) : undefined);
+    const isOurs = await this.#isOfTenant(namespace);
+    if (isOurs || cached === undefined) this.#foreign.delete(namespace);
+    else this.#foreign.add(namespace);
+    const original = cached ?? (isOurs ? await absent(this.#original(key)) : undefined);
     const pair: RunPair = { original, copy: this.#copies.get(key) };
     const facts = { placed, cluster: this.#options.cluster };
     const decide = () => nextRunMove(pair.original, pair.copy, facts);

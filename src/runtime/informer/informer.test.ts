@@ -142,3 +142,44 @@ test('SharedInformers give one informer per resource and selection, and stop end
   await informers.stop();
   expect(api.watchCount).toBe(0);
 });
+
+for (const streams of [true, false]) {
+  const how = streams ? 'with initial events' : 'with a list';
+
+  test(`informer keeps no more than its ceiling, says so, and everything when there is room again, ${how}`, async () => {
+    const { api, clock, informers, put } = setUp(streams);
+    const told: boolean[] = [];
+    for (const name of ['c', 'd', 'e', 'f']) put(name, '1');
+    const held = informers.get(ConfigMap, {
+      namespace: 'x',
+      transform: (map) => (map.data?.value === 'no' ? undefined : map),
+      ceiling: { weight: 4, onChange: () => told.push(held.isCut) },
+    });
+    const names = (): string => [...held.list()].map(({ metadata }) => metadata.name).join('');
+    await clock.advance(0);
+    expect(names()).toBe('abcd');
+    put('g', '1');
+    api.remove('configmaps', 'x', 'f');
+    put('a', '2');
+    await clock.advance(0);
+    expect([names(), held.get('x/a')?.data?.value, told]).toEqual(['abcd', '2', [true]]);
+    api.remove('configmaps', 'x', 'b');
+    put('c', 'no');
+    await clock.advance(60_000);
+    expect([names().split('').sort().join(''), told]).toEqual(['adeg', [true, false]]);
+    expect(held.isCut).toBe(false);
+    await informers.stop();
+  });
+}
+
+test('informer drops an object that has grown beyond its ceiling', async () => {
+  const { clock, informers, put } = setUp(true);
+  const held = informers.get(ConfigMap, { namespace: 'x', ceiling: { weight: 4, weigh: ({ data }) => Number(data?.value) } });
+  const deleted: string[] = [];
+  held.onChange(({ type, object }) => void (type === 'deleted' && deleted.push(object.metadata.name!)));
+  await clock.advance(0);
+  put('a', '4');
+  await clock.advance(0);
+  expect([deleted, held.isCut, held.size]).toEqual([['a'], true, 1]);
+  await informers.stop();
+});

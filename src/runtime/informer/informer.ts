@@ -15,10 +15,31 @@ export type Change<T extends KubeObject> =
 export type ChangeHandler<T extends KubeObject> = (change: Change<T>) => void;
 
 export interface InformerOptions<T extends KubeObject> extends ReflectorOptions<T> {
-  /** What to keep of each object, for caches that need only a part. */
-  transform?: (object: T) => T;
+  /** What to keep of each object, for caches that need only a part; undefined: nothing. It keeps its resourceVersion. */
+  transform?: (object: T) => T | undefined;
+  /** For objects that somebody else makes, who must not fill our memory. */
+  ceiling?: Ceiling<T>;
   /** For servers that may never answer: who waits for the first list gives up then. */
   patience?: { ms: number; signal: AbortSignal };
+}
+
+export interface Ceiling<T extends KubeObject> {
+  /** What all objects may weigh together. What does not fit is not kept, and not reported. */
+  weight: number;
+  /** Absent: each is one. */
+  weigh?: (object: T) => number;
+  /** Something does not fit any more, or everything fits again. */
+  onChange?: () => void;
+}
+
+/** Room for so much has to come before it is tried again whether everything fits. */
+const ROOM = 1 / 4;
+
+/** A list that is being received, as far as it is kept. */
+class Listing<T extends KubeObject> {
+  readonly objects = new Map<string, T>();
+  weight = 0;
+  isCut = false;
 }
 
 /**
@@ -30,6 +51,10 @@ export class Informer<T extends KubeObject = KubeObject> {
   #options: InformerOptions<T>;
   #cache = new ObjectCache<T>();
   #handlers = new Set<ChangeHandler<T>>();
+  #weight = 0;
+  #isCut = false;
+  /** Below this weight it is worth a list whether everything fits again. */
+  #relistBelow = 0;
   #synced = false;
   #syncWaiters = new Set<() => void>();
 
@@ -44,6 +69,11 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   get size(): number {
     return this.#cache.size;
+  }
+
+  /** There is more than the ceiling allows: what is here is not everything. */
+  get isCut(): boolean {
+    return this.#isCut;
   }
 
   async whenSynced(signal?: AbortSignal): Promise<void> {
@@ -95,52 +125,86 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   /** Lists and watches until the signal fires. Never rejects. */
   run(signal: AbortSignal): Promise<void> {
-    let listed = new Map<string, T>();
+    let listing = new Listing<T>();
     const reflector = new Reflector<T>(this.#options, {
-      listBegins: () => (listed = new Map()),
-      listed: (object) => listed.set(keyOf(object), object),
-      unlisted: (object) => listed.delete(keyOf(object)),
+      listBegins: () => (listing = new Listing()),
+      listed: (object) => this.#list(listing, object),
+      unlisted: (object) => this.#unlist(listing, keyOf(object)),
       listEnds: async () => {
-        const complete = listed;
-        listed = new Map();
+        const complete = listing;
+        listing = new Listing();
         await this.#replace(complete);
       },
       changed: (type, object) => {
         if (type === 'DELETED') this.#remove(keyOf(object), object);
-        else this.#put(keyOf(object), object);
+        else this.#change(keyOf(object), object);
       },
+      wantsList: () => this.#isCut && this.#weight < this.#relistBelow,
     });
     return reflector.run(signal);
   }
 
+  #list(listing: Listing<T>, received: T): void {
+    const key = keyOf(received);
+    this.#unlist(listing, key);
+    const object = this.#keep(received);
+    if (object === undefined) return;
+    const weight = this.#weigh(object);
+    if (listing.weight + weight > this.#ceiling) {
+      listing.isCut = true;
+      return;
+    }
+    listing.weight += weight;
+    listing.objects.set(key, object);
+  }
+
+  #unlist(listing: Listing<T>, key: string): void {
+    const object = listing.objects.get(key);
+    if (object === undefined) return;
+    listing.objects.delete(key);
+    listing.weight -= this.#weigh(object);
+  }
+
   /** Takes over a whole list, reporting only what differs from what is known. */
-  async #replace(listed: Map<string, T>): Promise<void> {
+  async #replace({ objects, isCut }: Listing<T>): Promise<void> {
     let handled = 0;
     for (const key of this.#cache.keys()) {
-      if (!listed.has(key)) this.#remove(key, undefined);
+      if (!objects.has(key)) this.#remove(key, undefined);
       if (++handled % OBJECTS_PER_STEP === 0) await turns.share();
     }
-    for (const [key, object] of listed) {
+    for (const [key, object] of objects) {
       this.#put(key, object);
       if (++handled % OBJECTS_PER_STEP === 0) await turns.share();
     }
+    this.#setCut(isCut);
     if (this.#synced) return;
     this.#synced = true;
     for (const resolve of this.#syncWaiters) resolve();
   }
 
-  #put(key: string, received: T): void {
+  #change(key: string, received: T): void {
+    const object = this.#keep(received);
+    if (object === undefined) return this.#remove(key, undefined);
     const previous = this.#cache.get(key);
-    if (previous && previous.metadata.uid === received.metadata.uid) {
-      if (previous.metadata.resourceVersion === received.metadata.resourceVersion) return;
-      const object = this.#keep(received);
+    const others = this.#weight - (previous === undefined ? 0 : this.#weigh(previous));
+    if (others + this.#weigh(object) <= this.#ceiling) return this.#put(key, object);
+    // Nothing is known of it rather than what was true before.
+    this.#remove(key, undefined);
+    this.#setCut(true);
+  }
+
+  #put(key: string, object: T): void {
+    const previous = this.#cache.get(key);
+    if (previous && previous.metadata.uid === object.metadata.uid) {
+      if (previous.metadata.resourceVersion === object.metadata.resourceVersion) return;
+      this.#weight += this.#weigh(object) - this.#weigh(previous);
       this.#cache.set(key, object);
       this.#report({ type: 'modified', object, previous });
       return;
     }
     // Another object of the same name: its predecessor went while we did not look.
     if (previous) this.#remove(key, undefined);
-    const object = this.#keep(received);
+    this.#weight += this.#weigh(object);
     this.#cache.set(key, object);
     this.#report({ type: 'added', object });
   }
@@ -149,11 +213,29 @@ export class Informer<T extends KubeObject = KubeObject> {
     const previous = this.#cache.get(key);
     if (!previous) return;
     this.#cache.delete(key);
-    this.#report({ type: 'deleted', object: last ? this.#keep(last) : previous });
+    this.#weight -= this.#weigh(previous);
+    this.#report({ type: 'deleted', object: (last && this.#keep(last)) ?? previous });
   }
 
-  #keep(object: T): T {
-    return deepFreeze(this.#options.transform ? this.#options.transform(object) : object);
+  #keep(object: T): T | undefined {
+    const { transform } = this.#options;
+    const kept = transform ? transform(object) : object;
+    return kept && deepFreeze(kept);
+  }
+
+  get #ceiling(): number {
+    return this.#options.ceiling?.weight ?? Infinity;
+  }
+
+  #weigh(object: T): number {
+    return this.#options.ceiling?.weigh?.(object) ?? 1;
+  }
+
+  #setCut(isCut: boolean): void {
+    this.#relistBelow = this.#weight * (1 - ROOM);
+    if (isCut === this.#isCut) return;
+    this.#isCut = isCut;
+    this.#options.ceiling?.onChange?.();
   }
 
   #report(change: Change<T>): void {

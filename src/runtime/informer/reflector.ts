@@ -1,6 +1,7 @@
-import type { ResourceClient } from '../../client/resource-client.ts';
+import { isExpired } from '../../client/list-pages.ts';
+import { PAGE_SIZE, type ResourceClient } from '../../client/resource-client.ts';
 import type { WatchOptions, WatchUpdate } from '../../client/watch.ts';
-import type { KubeObject } from '../../kube/object.ts';
+import type { KubeList, KubeObject } from '../../kube/object.ts';
 import { isStatusError } from '../../kube/status.ts';
 import { sleep } from '../../lib/abort.ts';
 import { Backoff } from '../../lib/backoff.ts';
@@ -17,6 +18,8 @@ export interface ReflectorSink<T extends KubeObject> {
   /** Everything that exists has been given. May take several turns; no change comes before it resolves. */
   listEnds(): Promise<void> | void;
   changed(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
+  /** It did not take everything and has room now: asked after every change. */
+  wantsList?(): boolean;
 }
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -72,14 +75,32 @@ export class Reflector<T extends KubeObject> {
       await this.#follow(resource.watch({ ...selection, sendInitialEvents: true }), true, onListed);
       return;
     }
-    const list = await resource.listAll({ labelSelector, fieldSelector, signal });
-    for (const item of list.items) {
-      this.#sink.listed(typed(item, list));
-      if (++this.#handled % OBJECTS_PER_STEP === 0) await turns.share();
-    }
+    const resourceVersion = await this.#listPages(selection);
     await this.#sink.listEnds();
     onListed();
-    await this.#follow(resource.watch({ ...selection, resourceVersion: list.metadata.resourceVersion }), false, onListed);
+    await this.#follow(resource.watch({ ...selection, resourceVersion }), false, onListed);
+  }
+
+  /** One page in memory at a time; in one piece when the server forgets the snapshot between two. @returns the version of the list */
+  async #listPages(selection: Pick<WatchOptions, 'labelSelector' | 'fieldSelector' | 'signal'>): Promise<string | undefined> {
+    const { resource } = this.#options;
+    let limit: number | undefined = PAGE_SIZE;
+    let page: KubeList<T> | undefined;
+    do {
+      try {
+        page = await resource.list({ ...selection, limit, continue: page?.metadata.continue || undefined });
+      } catch (error) {
+        if (page === undefined || !isExpired(error)) throw error;
+        this.#sink.listBegins();
+        [page, limit] = [undefined, undefined];
+        continue;
+      }
+      for (const item of page.items) {
+        this.#sink.listed(typed(item, page));
+        if (++this.#handled % OBJECTS_PER_STEP === 0) await turns.share();
+      }
+    } while (page === undefined || page.metadata.continue);
+    return page.metadata.resourceVersion;
   }
 
   async #follow(updates: AsyncIterable<WatchUpdate<T>>, startsWithList: boolean, onListed: () => void): Promise<void> {
@@ -101,6 +122,7 @@ export class Reflector<T extends KubeObject> {
           if (!listing) this.#sink.changed(update.type, update.object);
           else if (update.type === 'DELETED') this.#sink.unlisted(update.object);
           else this.#sink.listed(update.object);
+          if (!listing && this.#sink.wantsList?.()) return;
       }
       if (++this.#handled % OBJECTS_PER_STEP === 0) await turns.share();
     }

@@ -12,6 +12,7 @@ export interface InformerSelection<T extends KubeObject> {
   /** Objects carry metadata only: a fraction of the memory. */
   metadataOnly?: boolean;
   transform?: InformerOptions<T>['transform'];
+  ceiling?: InformerOptions<T>['ceiling'];
 }
 
 /** One informer per resource and selection for all controllers of a process. An informer starts when it is first asked for. */
@@ -30,7 +31,7 @@ export class SharedInformers {
     this.#patienceMs = options.patienceMs;
   }
 
-  /** Those who ask for the same resource and selection share an informer, so `transform` must be the same too. */
+  /** Those who ask for the same resource and selection share an informer, so `transform` and `ceiling` must be the same too. */
   get<T extends KubeObject>(kind: Kind<T>, selection: InformerSelection<T> = {}): Informer<T> {
     const id = identityOf(kind, selection);
     const existing = this.#informers.get(id);

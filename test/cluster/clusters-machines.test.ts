@@ -7,7 +7,7 @@ import { runsc } from './gvisor-binary.ts';
 import { guestKernel, nodeTools } from './node-tools.ts';
 
 beforeAll(async () => {
-  await nodeTools('qemu-system-x86_64', 'linux.uml', 'busybox', 'ip', 'nft');
+  await nodeTools('qemu-system-x86_64', 'linux.uml', 'bwrap', 'busybox', 'ip', 'nft');
   await guestKernel();
 }, 600_000);
 
@@ -21,6 +21,7 @@ machinesSuite({
   provider: 'uml',
   backend: () => umlBackend(),
   panic: PANIC,
+  isEnclosed: true,
   mayBeUnable: /^a guest (ended before it had booted|did not boot)/,
 });
 machinesSuite({

@@ -14,6 +14,8 @@ export interface MachinesUnderTest {
   backend(folders: MachineFolders): Backend | Promise<Backend>;
   /** What a guest that panics says; absent: root in it cannot make it panic. */
   panic?: RegExp;
+  /** Its kernel is a program of the host, which does there what root in the guest wants: it is where nothing else is. */
+  isEnclosed?: boolean;
   /** What the probe may say on machines that cannot do this; then there is nothing more to see. */
   mayBeUnable?: RegExp;
 }
@@ -21,7 +23,7 @@ export interface MachinesUnderTest {
 const PROBED = 'are had when a guest was seen to boot, and else a reason is told';
 
 /** What every provider of machines on this host promises. The guests are shared by the tests, which go on where the one before ended. */
-export function machinesSuite({ provider, backend, panic, mayBeUnable }: MachinesUnderTest): void {
+export function machinesSuite({ provider, backend, panic, isEnclosed, mayBeUnable }: MachinesUnderTest): void {
   describe(`machines of ${provider}`, { timeout: 240_000 }, () => {
     let world: GuestWorld;
     let machines: HostMachines;
@@ -100,8 +102,16 @@ export function machinesSuite({ provider, backend, panic, mayBeUnable }: Machine
 
     it('run without the rights of root on the host', async () => {
       const { process: its } = await recordOf('guest-a');
-      const status = readFileSync(`/proc/${its!.pid}/status`, 'utf8');
-      expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).not.toBe('0');
+      // Who looks after one that is enclosed is not in there.
+      expect(userOf(isEnclosed ? lastDescendant(its!.pid) : its!.pid)).not.toBe('0');
+    });
+
+    it.runIf(isEnclosed)('show nothing of the host to root in a guest, by hostfs', async () => {
+      const seen = await world.ask<Record<string, string | string[] | boolean>>('a', `/outside?path=${world.root}`);
+      expect(seen).toMatchObject({ mounted: 'yes', exists: false });
+      const folders = ['dev', 'images', 'lib', 'lib64', 'machines', 'proc', 'usr'];
+      expect((seen!['folders'] as string[]).filter((name) => !folders.includes(name))).toEqual([]);
+      expect((seen!['processes'] as string[]).filter((name) => !/^(bwrap|linux)/.test(name))).toEqual([]);
     });
 
     it('are not started twice', async () => {
@@ -183,6 +193,15 @@ export function machinesSuite({ provider, backend, panic, mayBeUnable }: Machine
       });
     }
   });
+}
+
+function userOf(pid: number): string | undefined {
+  return /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+}
+
+function lastDescendant(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? pid : lastDescendant(Number(children.split(' ').at(-1)));
 }
 
 function commandLines(): string[] {

@@ -1,4 +1,5 @@
 // Plays the node agent in a worker: tells over the network what it sees from the inside.
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { hostname, release } from 'node:os';
@@ -33,6 +34,24 @@ function facts() {
   };
 }
 
+/** What root in a guest sees of where its kernel is a program. */
+function outside(path) {
+  const at = '/run/outside';
+  mkdirSync(at, { recursive: true });
+  try {
+    execFileSync('mount', ['-t', 'hostfs', '-o', '/', 'none', at]);
+  } catch (error) {
+    return { mounted: String(error.stderr) };
+  }
+  const processes = readdirSync(`${at}/proc`).filter((name) => /^\d+$/.test(name));
+  return {
+    mounted: 'yes',
+    folders: readdirSync(at),
+    processes: processes.map((pid) => read(`${at}/proc/${pid}/comm`)),
+    exists: existsSync(at + path),
+  };
+}
+
 function canWrite(path) {
   try {
     writeFileSync(path, '');
@@ -45,6 +64,7 @@ function canWrite(path) {
 const ACTIONS = {
   '/facts': (_request, answer) => answer(facts()),
   '/file': ({ query }, answer) => answer({ exists: existsSync(query.get('path')) }),
+  '/outside': ({ query }, answer) => answer(outside(query.get('path'))),
   '/note': ({ query }, answer) => {
     writeFileSync(`${flags.data}/note`, query.get('text'), { flush: true });
     answer({});

@@ -26,7 +26,7 @@ describe('sandboxBundle', () => {
     expect(bundle.linux.namespaces).toContainEqual({ type: 'network', path: '/run/netns/ttm-a' });
     expect(bundle.linux).toMatchObject({
       cgroupsPath: '/ttm-a',
-      resources: { memory: { limit: 2 * 1024 ** 3 }, cpu: { period: 100_000, quota: 200_000 } },
+      resources: { memory: { limit: 2 * 1024 ** 3 }, cpu: { period: 100_000, quota: 200_000 }, pids: { limit: 8192 } },
     });
   });
 

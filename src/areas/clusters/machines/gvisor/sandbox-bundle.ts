@@ -1,4 +1,4 @@
-import type { Boot } from '../host/backend.ts';
+import { MOST_PROCESSES, type Boot } from '../host/backend.ts';
 import { BOOTED, GUEST } from '../image/guest-scripts.ts';
 
 /** Its own disk, in its folder on the host. */
@@ -88,5 +88,5 @@ function ownMounts({ settings, volume }: SandboxPlaces): object[] {
 /** A sandbox has no hardware that would bound it. */
 function limits({ cpus, memoryBytes }: { cpus: number; memoryBytes: number }): object {
   const period = 100_000;
-  return { memory: { limit: memoryBytes }, cpu: { period, quota: Math.round(cpus * period) } };
+  return { memory: { limit: memoryBytes }, cpu: { period, quota: Math.round(cpus * period) }, pids: { limit: MOST_PROCESSES } };
 }

@@ -44,5 +44,8 @@ export interface Backend {
 /** Names in a machine's folder. */
 export const FILES = { disk: 'disk', settings: 'settings', output: 'output', console: 'console' } as const;
 
+/** Processes and threads that one machine may have on the host at a time, where what runs in it is a process here. */
+export const MOST_PROCESSES = 8192;
+
 /** Where the settings are, as a folder, for machines that have no disks. */
 export const SETTINGS_FOLDER = 'settings.d';

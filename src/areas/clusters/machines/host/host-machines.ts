@@ -118,7 +118,8 @@ export class HostMachines implements Machines {
   async #run(wanted: WantedMachine): Promise<RunningMachine> {
     const { folders, images, backend, clock } = this.#options;
     const record = await folders.ensure(wanted.id, wanted.cluster, this.provider);
-    if (isAlive(record.process)) return { started: record.started ?? clock.now() };
+    // One that nobody follows was to be ended, and would not.
+    if (isAlive(record.process) && this.#consoles.has(wanted.id)) return { started: record.started ?? clock.now() };
     try {
       const image = await images.get();
       await this.#end(wanted.id);
@@ -174,7 +175,7 @@ export class HostMachines implements Machines {
     this.#consoles.delete(id);
     this.#last.set(id, console.text);
     // One that closed its output and lives on would never be noticed again.
-    await endMachine(identity);
+    await this.#endUnfollowed(id, identity);
     for (const listener of this.#listeners) listener(id);
   }
 
@@ -206,7 +207,16 @@ export class HostMachines implements Machines {
     } catch (error) {
       // Its folder is its user's, who may have taken away what it is followed by. That is no reason to leave the others alone.
       this.#options.log.warn('a worker cannot be followed, and is ended', { machine: id, error: errorText(error) });
-      await endMachine(its);
+      await this.#endUnfollowed(id, its);
+    }
+  }
+
+  /** What does not end now is ended by whoever runs, stops or removes the machine next. */
+  async #endUnfollowed(id: string, identity: ProcessIdentity | undefined): Promise<void> {
+    try {
+      await endMachine(identity);
+    } catch (error) {
+      this.#options.log.warn('a worker does not end', { machine: id, error: errorText(error) });
     }
   }
 

@@ -59,8 +59,16 @@ export class MachineConsole {
   /** The program makes its socket a moment after it has started, and may be stopped in between: there is nobody who would tell. */
   #dial(name: string): void {
     if (this.#closed) return;
-    // The kernel takes 107 bytes: the folder is named by what we have open of it.
-    const folder = openSync(this.#folder, constants.O_RDONLY | constants.O_DIRECTORY);
+    const again = () => void (this.#closed || setTimeout(() => this.#dial(name), RETRY_MS).unref());
+    let folder: number;
+    try {
+      // The kernel takes 107 bytes: the folder is named by what we have open of it.
+      folder = openSync(this.#folder, constants.O_RDONLY | constants.O_DIRECTORY);
+    } catch {
+      // There is no folder any more, or too much is open just now. Whoever listens is told of the end by the output.
+      again();
+      return;
+    }
     const socket = createConnection(`/proc/self/fd/${folder}/${name}`);
     this.#socket = socket;
     socket.on('data', (chunk) => this.#take(chunk));
@@ -73,7 +81,7 @@ export class MachineConsole {
     socket.once('connect', letGo);
     socket.once('close', () => {
       letGo();
-      if (!this.#closed) setTimeout(() => this.#dial(name), RETRY_MS).unref();
+      again();
     });
   }
 

@@ -30,7 +30,7 @@ type ProbeOptions = Pick<HostMachinesOptions, 'folders' | 'images' | 'backend' |
 /** Why no machine of this kind can be had here, in words for the operator. A guest is booted to find out; what it showed is kept. */
 export async function whyUnable({ folders, images, backend, clock }: ProbeOptions): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'Tenantry does not run as root, which networks of workers need';
-  for (const program of ['nsenter', 'setpriv', 'mkfifo']) {
+  for (const program of ['nsenter', 'setpriv', 'prlimit', 'mkfifo']) {
     if ((await findProgram(program)) === undefined) return `${program} is not installed (on Debian: util-linux, coreutils)`;
   }
   const missing = (await images.missing()) ?? (await backend.missing(await images.get()));

@@ -1,0 +1,67 @@
+import { basename, dirname, relative, resolve } from 'node:path';
+import { sharedLibraries } from '../image/system-files.ts';
+import type { Boot, Command } from './backend.ts';
+import { asItsUser, inItsNetwork } from './confined.ts';
+
+export interface Enclosure {
+  bwrap: string;
+  setpriv: string;
+  /** Files of the image that it reads, by paths that begin in its folder. */
+  shared: readonly string[];
+  /** Bytes that it may have in /dev/shm: a guest's memory is a file there. */
+  memoryBytes: number;
+  command: readonly [program: string, ...args: string[]];
+}
+
+/** With these rights bubblewrap's child becomes the user, and enters its folder before that. */
+const TO_BECOME_A_USER = ['CAP_SETUID', 'CAP_SETGID', 'CAP_SETPCAP', 'CAP_DAC_READ_SEARCH'];
+const DEVICES = ['/dev/null', '/dev/urandom', '/dev/net/tun'];
+
+/**
+ * Leads the group and ends last. Bubblewrap and all that is in there end with it, and it does not end with us, as bubblewrap itself would. A
+ * request to end is for the program alone.
+ */
+const LEADER = 'trap "" TERM; "$@"; exit $?';
+
+/**
+ * A program that can do on the host whatever its guest wants, where there is nothing: no processes but its own, no files but its folder, the image,
+ * and what it is loaded from. The rest is as for `confined`.
+ */
+export async function enclosed(boot: Boot, { bwrap, setpriv, shared, memoryBytes, command }: Enclosure): Promise<Command> {
+  const programs = [command[0], setpriv];
+  const files = new Set([...programs, ...(await Promise.all(programs.map(sharedLibraries))).flat()]);
+  const view = viewOf(boot.folder, { system: [...files], shared, memoryBytes });
+  const { program, args } = inItsNetwork(boot, [bwrap, ...view, '--', ...asItsUser(setpriv, boot.user, command)]);
+  return { program: '/bin/sh', args: ['-c', LEADER, 'sh', program, ...args] };
+}
+
+/** Bubblewrap's options. */
+export function viewOf(
+  folder: string,
+  { system, shared, memoryBytes }: Pick<Enclosure, 'shared' | 'memoryBytes'> & { system: readonly string[] },
+): string[] {
+  const own = `/machines/${basename(folder)}`;
+  // Where a path that begins in its folder leads to, when nothing is above.
+  const places = shared.map((source) => ({ source, path: resolve(own, relative(folder, source)) }));
+  return [
+    ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try', '--die-with-parent'],
+    ['--cap-drop', 'ALL', ...TO_BECOME_A_USER.flatMap((name) => ['--cap-add', name])],
+    parentsOf([...system, ...places.map(({ path }) => path), ...DEVICES, own]).flatMap((path) => ['--dir', path]),
+    system.flatMap((path) => ['--ro-bind', path, path]),
+    places.flatMap(({ source, path }) => ['--ro-bind', source, path]),
+    DEVICES.flatMap((path) => ['--dev-bind-try', path, path]),
+    ['--perms', '1777', '--size', String(memoryBytes), '--tmpfs', '/dev/shm', '--proc', '/proc'],
+    ['--bind', folder, own],
+    // What is left of the root is memory, which nobody counts.
+    ['--remount-ro', '/', '--chdir', own],
+  ].flat();
+}
+
+/** What bubblewrap makes by itself on its way to a mount would be closed to others than root. */
+function parentsOf(paths: readonly string[]): string[] {
+  const parents = new Set<string>();
+  for (const path of paths) {
+    for (let parent = dirname(path); parent !== '/'; parent = dirname(parent)) parents.add(parent);
+  }
+  return [...parents].toSorted((a, b) => a.length - b.length);
+}

@@ -150,7 +150,7 @@ for (const streams of [true, false]) {
     const { api, clock, informers, put } = setUp(streams);
     const told: boolean[] = [];
     for (const name of ['c', 'd', 'e', 'f']) put(name, '1');
-    const held = informers.get(ConfigMap, {
+    const held: Informer<NonNullable<(typeof ConfigMap)['objectType']>> = informers.get(ConfigMap, {
       namespace: 'x',
       transform: (map) => (map.data?.value === 'no' ? undefined : map),
       ceiling: { weight: 4, onChange: () => told.push(held.isCut) },

@@ -18,6 +18,7 @@ interface Options extends Pick<ClustersEnvironment, 'machines' | 'networks' | 'c
 }
 
 const RETRY_MS = 2000;
+const LOOK_LATER_MS = 30_000;
 
 /** The workers of a cluster that answers. */
 export async function keepClusterWorkers(cluster: TenantCluster, options: Options): Promise<Outcome> {
@@ -32,6 +33,8 @@ export async function keepClusterWorkers(cluster: TenantCluster, options: Option
   const { uid } = cluster.metadata;
   const inside = connection.workers({ cluster: uid!, workers: () => options.workersOf(uid!), clock, log });
   await inside.whenSynced();
+  // Who cannot see all of it would take workers for gone that are there.
+  if (inside.surplus !== undefined) return waiting(ClusterReason.TooManyObjects, inside.surplus, LOOK_LATER_MS);
   const tenant = ports.tenantOf(cluster);
   return keepWorkers(cluster, {
     machines,

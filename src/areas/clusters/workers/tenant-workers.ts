@@ -11,11 +11,17 @@ import type { Change, Informer } from '../../../runtime/informer/informer.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { SECRET_LENGTH, TOKEN_NAMESPACE, tokenId, tokenIn, tokenSecret, tokenSecretName } from './model/bootstrap-token.ts';
 import { podsToEvict } from './model/drain.ts';
-import { judgeRequest, type Verdict } from './model/judge-request.ts';
+import { CLIENT_SIGNER, judgeRequest, SERVING_SIGNER, type Verdict } from './model/judge-request.ts';
+import {
+  isAnswered,
+  MOST_NODES,
+  MOST_REQUESTS,
+  nodeSelection,
+  requestSelection,
+  type NodeObject,
+  type RequestObject,
+} from './model/kept-objects.ts';
 import type { Worker } from './model/pool-plan.ts';
-
-type NodeObject = NonNullable<(typeof Node)['objectType']>;
-type RequestObject = NonNullable<(typeof CertificateSigningRequest)['objectType']>;
 
 export interface TenantWorkersOptions {
   tenantClient: Client;
@@ -30,26 +36,38 @@ export interface TenantWorkersOptions {
   log: Log;
 }
 
-/** The workers of a cluster as they are inside of it: their tokens, their requests for certificates, their Nodes and Pods. */
+/**
+ * The workers of a cluster as they are inside of it: their tokens, their requests for certificates, their Nodes and Pods. Whoever administers the cluster
+ * can make any number of these, of any size: of each only what is used is kept, and of all no more than a fixed number.
+ */
 export class TenantWorkers {
   readonly #options: TenantWorkersOptions;
   readonly #nodes: Informer<NodeObject>;
-  readonly #requests: Informer<RequestObject>;
+  readonly #requests: readonly Informer<RequestObject>[];
   readonly #judging = new Set<string>();
 
   constructor(options: TenantWorkersOptions) {
     this.#options = options;
-    this.#nodes = options.informers.get(Node);
+    this.#nodes = options.informers.get(Node, nodeSelection(options.wake));
     this.#nodes.onChange((change) => void (concernsWorkers(change) && options.wake()));
-    this.#requests = options.informers.get(CertificateSigningRequest);
+    this.#requests = [CLIENT_SIGNER, SERVING_SIGNER].map((signer) =>
+      options.informers.get(CertificateSigningRequest, requestSelection(signer, options.wake)),
+    );
     // Not with the rest of the cluster: a worker waits for it.
-    this.#requests.onChange(({ type, object }) => void (type !== 'deleted' && this.#judge(object)));
+    for (const requests of this.#requests) requests.onChange(({ type, object }) => void (type !== 'deleted' && this.#judge(object)));
   }
 
   async whenSynced(): Promise<void> {
-    await Promise.all([this.#nodes.whenSynced(), this.#requests.whenSynced()]);
+    await Promise.all([this.#nodes, ...this.#requests].map((each) => each.whenSynced()));
     // What could not be answered before.
-    for (const request of this.#requests.list()) this.#judge(request);
+    for (const request of this.#requests.flatMap((each) => [...each.list()])) this.#judge(request);
+  }
+
+  /** What there is too much of to look after the workers; undefined: nothing. */
+  get surplus(): string | undefined {
+    if (this.#nodes.isCut) return `it has more than ${MOST_NODES} Nodes, and no more are looked at; delete some`;
+    if (!this.#requests.some(({ isCut }) => isCut)) return undefined;
+    return `it has more than ${MOST_REQUESTS} requests for certificates of nodes that nobody has answered, and no more are looked at; delete some`;
   }
 
   /** `heard` is when it last told how it is. */
@@ -117,10 +135,9 @@ export class TenantWorkers {
   }
 
   #judge(request: RequestObject): void {
-    const { metadata, status, spec } = request;
-    const name = metadata.name!;
-    if ((status?.conditions ?? []).length > 0 || status?.certificate || this.#judging.has(name)) return;
-    const verdict = this.#verdict(spec);
+    const name = request.metadata.name!;
+    if (this.#judging.has(name)) return;
+    const verdict = this.#verdict(request.spec);
     if (verdict.verdict === 'leave') return;
     this.#judging.add(name);
     this.#answer(request, verdict)
@@ -145,7 +162,14 @@ export class TenantWorkers {
   }
 
   async #answer(request: RequestObject, verdict: Exclude<Verdict, { verdict: 'leave' }>): Promise<void> {
-    const { tenantClient, clock, log } = this.#options;
+    const { tenantClient, clock, log, wake } = this.#options;
+    const { name, uid } = request.metadata;
+    const requests = tenantClient.resource(CertificateSigningRequest);
+    // Only a part of it is kept here, and all of it has to be sent.
+    const whole = await requests.get(name!);
+    if (isAnswered(whole)) return;
+    // Another of the same name: it is judged for itself.
+    if (whole.metadata.uid !== uid) return wake();
     const isApproved = verdict.verdict === 'approve';
     const time = formatTime(new Date(clock.now()));
     const message = isApproved ? `it is that of worker ${verdict.worker}` : verdict.message;
@@ -157,11 +181,8 @@ export class TenantWorkers {
       lastUpdateTime: time,
       lastTransitionTime: time,
     };
-    if (!isApproved) log.warn('a request for the certificate of a worker is denied', { request: request.metadata.name, message });
-    await tenantClient
-      .resource(CertificateSigningRequest)
-      .subresource<RequestObject>('approval')
-      .update(request.metadata.name!, { ...request, status: { ...request.status, conditions: [condition] } });
+    if (!isApproved) log.warn('a request for the certificate of a worker is denied', { request: name, message });
+    await requests.subresource<RequestObject>('approval').update(name!, { ...whole, status: { ...whole.status, conditions: [condition] } });
   }
 }
 

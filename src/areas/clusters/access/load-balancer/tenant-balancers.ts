@@ -6,17 +6,17 @@ import { silentLog } from '../../../../lib/log.ts';
 import { EventRecorder } from '../../../../runtime/event-recorder.ts';
 import type { Change, Informer } from '../../../../runtime/informer/informer.ts';
 import type { SharedInformers } from '../../../../runtime/informer/shared-informers.ts';
+import { MOST_NODES, nodeSelection, type NodeObject } from '../../workers/model/kept-objects.ts';
+import { MOST_OF_SERVICES, MOST_OF_SLICES, SERVICE_NAME, serviceSelection, sliceSelection } from './model/kept-objects.ts';
 import {
   idOf,
   isReady,
   type BalancedInside,
-  type NodeObject,
   type RecordedBalancer,
   type ServiceObject,
   type SliceObject,
 } from './model/wanted-balancers.ts';
 
-const SERVICE_NAME = 'kubernetes.io/service-name';
 const BY_SERVICE = 'service';
 
 /** The Services of the type LoadBalancer in one tenant's cluster. Nodes and endpoints are not looked at before there is one. */
@@ -38,7 +38,7 @@ export class TenantBalancers {
       controller: 'tenantry.dev/load-balancers',
       instance: 'tenantry',
     });
-    this.#services = this.#informers.get(Service, { fieldSelector: 'spec.type=LoadBalancer' });
+    this.#services = this.#informers.get(Service, serviceSelection(this.#wake));
     this.#services.onChange(this.#wake);
   }
 
@@ -48,7 +48,19 @@ export class TenantBalancers {
     if (services.length === 0) return { services, nodes: [], slicesOf: () => [] };
     const { nodes, slices } = (this.#behind ??= this.#lookBehind());
     await Promise.all([nodes.whenSynced(), slices.whenSynced()]);
-    return { services, nodes: [...nodes.list()], slicesOf: (namespace, name) => slices.byIndex(BY_SERVICE, `${namespace}/${name}`) };
+    return {
+      services,
+      nodes: [...nodes.list()],
+      slicesOf: (namespace, name) => slices.byIndex(BY_SERVICE, `${namespace}/${name}`),
+      surplus: this.#surplus(nodes, slices),
+    };
+  }
+
+  #surplus(nodes: Informer<NodeObject>, slices: Informer<SliceObject>): string | undefined {
+    const and = 'and no more are looked at; delete some';
+    if (this.#services.isCut) return `its Services of the type LoadBalancer have more than ${MOST_OF_SERVICES} ports and ranges, ${and}`;
+    if (slices.isCut) return `its EndpointSlices have more than ${MOST_OF_SLICES} endpoints and ports, ${and}`;
+    return nodes.isCut ? `it has more than ${MOST_NODES} Nodes, ${and}` : undefined;
   }
 
   /** Tells those who ask for a Service where it is; `external` is where it is reached from outside too. */
@@ -82,8 +94,8 @@ export class TenantBalancers {
   }
 
   #lookBehind(): { nodes: Informer<NodeObject>; slices: Informer<SliceObject> } {
-    const nodes = this.#informers.get(Node);
-    const slices = this.#informers.get(EndpointSlice);
+    const nodes = this.#informers.get(Node, nodeSelection(this.#wake));
+    const slices = this.#informers.get(EndpointSlice, sliceSelection(this.#wake));
     slices.addIndex(BY_SERVICE, (slice) => [serviceOf(slice)]);
     nodes.onChange((change) => {
       if (change.type !== 'modified' || isReady(change.previous) !== isReady(change.object)) this.#wake();

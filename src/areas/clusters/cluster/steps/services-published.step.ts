@@ -21,7 +21,10 @@ export function servicesPublished({ balancers: open, vpcOf, othersOf, ensureNetw
       if (network === undefined) return done('NoNetwork');
       const inside = await open(cluster);
       const recorded = cluster.status?.loadBalancers ?? [];
-      const { balancers, problems } = wantedBalancers(cluster, await inside.inside(), takenAddresses(cluster, othersOf(cluster)));
+      const seen = await inside.inside();
+      // What is served stays as it is written down. Nothing else of the cluster waits for it: its mandatory parts least of all.
+      if (seen.surplus !== undefined) return done(ClusterReason.TooManyObjects, seen.surplus);
+      const { balancers, problems } = wantedBalancers(cluster, seen, takenAddresses(cluster, othersOf(cluster)));
       for (const [service, message] of problems) inside.warn(service, message);
       const gone = recorded.filter(({ service }) => !balancers.some((one) => one.service === service));
       for (const { service } of gone) await inside.withdraw(service);

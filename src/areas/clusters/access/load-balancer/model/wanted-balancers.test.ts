@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { TenantCluster } from '../../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import type { NodeObject } from '../../../workers/model/kept-objects.ts';
 import {
   LOAD_BALANCER_CLASS,
   takenAddresses,
   wantedBalancers,
   type BalancedInside,
-  type NodeObject,
   type ServiceObject,
   type SliceObject,
 } from './wanted-balancers.ts';

@@ -1,24 +1,23 @@
 import type { TenantCluster } from '../../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
-import type { EndpointSlice, Node, Service } from '../../../../../client/kinds.ts';
+import type { EndpointSlice, Service } from '../../../../../client/kinds.ts';
 import type { ServicePort } from '../../../../../kube/generated/core-v1.ts';
 import { formatCidr, parseCidr } from '../../../../../kube/ip.ts';
 import { contains, ipv4Range } from '../../../../../kube/ipv4-range.ts';
 import { isHostAddress, isPlainAddress } from '../../../network/model/address-plan.ts';
 import type { Backend } from '../../../network/model/vpc.ts';
+import { EXCLUDED, type NodeObject } from '../../../workers/model/kept-objects.ts';
 import { freeBalancerAddress } from './balancer-address.ts';
 
 /** The class of load balancers that this is; Services that name none are its too. */
 export const LOAD_BALANCER_CLASS = 'tenantry.dev/vpc';
 
-const EXCLUDED = 'node.kubernetes.io/exclude-from-external-load-balancers';
 /** No range that anybody has: of sources that cannot be told here nobody is let in. */
 const NOBODY = '255.255.255.255/32';
 
 /** What rules are made of is bounded: those of one tenant are read and written together with those of all. */
-const MAX = { ports: 256, sources: 64, backends: 128 } as const;
+export const MAX = { ports: 256, sources: 64, backends: 128 } as const;
 
 export type ServiceObject = NonNullable<(typeof Service)['objectType']>;
-export type NodeObject = NonNullable<(typeof Node)['objectType']>;
 export type SliceObject = NonNullable<(typeof EndpointSlice)['objectType']>;
 export type RecordedBalancer = NonNullable<NonNullable<TenantCluster['status']>['loadBalancers']>[number];
 
@@ -27,6 +26,8 @@ export interface BalancedInside {
   services: readonly ServiceObject[];
   nodes: readonly NodeObject[];
   slicesOf(namespace: string, service: string): readonly SliceObject[];
+  /** What there is too much of to see all of it. */
+  surplus?: string;
 }
 
 export interface WantedBalancers {

@@ -9,7 +9,7 @@ import type { Change, Informer } from './informer/informer.ts';
 import { keyOf } from './informer/object-cache.ts';
 import { nextTurn } from './informer/reflector.ts';
 import { controllerMetrics, type ControllerMetrics } from './metrics.ts';
-import { WorkQueue } from './work-queue.ts';
+import { WorkQueue, type KeyShare } from './work-queue.ts';
 
 export interface ReconcileResult {
   /** Come again after so long even if nothing changes. The caller says in a comment why no watch can wake it. */
@@ -23,6 +23,8 @@ export interface ControllerOptions {
   metrics?: MetricsRegistry;
   /** Keys worked on at once; 1 by default. */
   concurrency?: number;
+  /** Of these, how many may be of one group, such as a tenant: one whose work takes long does not keep all others waiting. */
+  share?: KeyShare;
   backoff?: BackoffOptions;
   /**
    * Brings the world in line with one object. Called with the key only: everything else is read when it runs, so that many changes make
@@ -50,7 +52,7 @@ export class Controller {
   constructor(options: ControllerOptions) {
     this.name = options.name;
     this.#options = options;
-    this.queue = new WorkQueue({ clock: options.clock, backoff: options.backoff });
+    this.queue = new WorkQueue({ clock: options.clock, backoff: options.backoff, share: options.share });
     this.#metrics = controllerMetrics(options.metrics, options.name, this.queue);
   }
 

@@ -5,6 +5,14 @@ export interface WorkQueueOptions {
   clock: Clock;
   /** Waits of a key that keeps failing; 5 ms doubling to 5 minutes by default. */
   backoff?: BackoffOptions;
+  /** Keys that share something: absent, each is for itself. */
+  share?: KeyShare;
+}
+
+/** Of keys of one group only so many are worked on at once; others go before those that are too many. */
+export interface KeyShare {
+  groupOf(key: string): string;
+  atOnce: number;
 }
 
 const DEFAULT_BACKOFF: BackoffOptions = { initialMs: 5, maxMs: 300_000, jitter: 0.1 };
@@ -27,16 +35,26 @@ export class WorkQueue {
   #processing = new Set<string>();
   #delayed = new Map<string, { due: number; timer: Timer }>();
   #failures = new Map<string, number>();
+  #share: KeyShare | undefined;
+  /** Of each group: how many are being worked on, and those that wait for one of them to end. */
+  #groups = new Map<string, { active: number; parked: string[] }>();
+  #parked = 0;
   #takers: ((key: string | undefined) => void)[] = [];
   #closed = false;
 
   constructor(options: WorkQueueOptions) {
     this.#clock = options.clock;
     this.#backoff = options.backoff ?? DEFAULT_BACKOFF;
+    this.#share = options.share;
   }
 
   /** Keys that wait now; delayed ones and those being worked on do not count. */
   get length(): number {
+    return this.#readyCount + this.#parked;
+  }
+
+  /** Keys that a worker could have now, or that are too many of their group without anybody having looked. */
+  get #readyCount(): number {
     return this.#ready.length - this.#head;
   }
 
@@ -95,13 +113,15 @@ export class WorkQueue {
 
   /** The next key, or undefined once the queue was closed and is empty. */
   get(): Promise<string | undefined> {
-    if (this.length > 0) return Promise.resolve(this.#take());
+    const key = this.#take();
+    if (key !== undefined) return Promise.resolve(key);
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 
   done(key: string): void {
     this.#processing.delete(key);
+    this.#leaveGroup(key);
     if (this.#dirty.has(key)) this.#offer(key);
   }
 
@@ -110,7 +130,7 @@ export class WorkQueue {
     this.#closed = true;
     for (const { timer } of this.#delayed.values()) timer.cancel();
     this.#delayed.clear();
-    if (this.length === 0) for (const taker of this.#takers.splice(0)) taker(undefined);
+    if (this.#readyCount === 0) for (const taker of this.#takers.splice(0)) taker(undefined);
   }
 
   /** Like close, and forgets what waits: a controller that stops leaves the rest to its next start. */
@@ -118,29 +138,56 @@ export class WorkQueue {
     this.#ready = [];
     this.#head = 0;
     this.#dirty.clear();
+    this.#parked = 0;
+    for (const group of this.#groups.values()) group.parked = [];
     this.close();
   }
 
   #offer(key: string): void {
-    const taker = this.#takers.shift();
-    if (!taker) {
-      this.#ready.push(key);
-      return;
-    }
-    this.#dirty.delete(key);
-    this.#processing.add(key);
-    taker(key);
+    if (this.#takers.length === 0) this.#ready.push(key);
+    else if (this.#begin(key)) this.#takers.shift()!(key);
   }
 
-  #take(): string {
-    const key = this.#ready[this.#head++];
-    // Amortised: a shift per key would move the whole array each time.
-    if (this.#head > 1024 && this.#head * 2 > this.#ready.length) {
-      this.#ready = this.#ready.slice(this.#head);
-      this.#head = 0;
+  #take(): string | undefined {
+    while (this.#readyCount > 0) {
+      const key = this.#ready[this.#head++];
+      // Amortised: a shift per key would move the whole array each time.
+      if (this.#head > 1024 && this.#head * 2 > this.#ready.length) {
+        this.#ready = this.#ready.slice(this.#head);
+        this.#head = 0;
+      }
+      if (this.#begin(key)) return key;
+    }
+    return undefined;
+  }
+
+  /** @returns false when the key is one too many of its group: it comes when another of them is done */
+  #begin(key: string): boolean {
+    if (this.#share) {
+      const id = this.#share.groupOf(key);
+      const group = this.#groups.get(id) ?? { active: 0, parked: [] };
+      this.#groups.set(id, group);
+      if (group.active >= this.#share.atOnce) {
+        group.parked.push(key);
+        this.#parked++;
+        return false;
+      }
+      group.active++;
     }
     this.#dirty.delete(key);
     this.#processing.add(key);
-    return key;
+    return true;
+  }
+
+  #leaveGroup(key: string): void {
+    const id = this.#share?.groupOf(key);
+    const group = id === undefined ? undefined : this.#groups.get(id);
+    if (group === undefined) return;
+    group.active--;
+    const next = group.parked.shift();
+    if (next !== undefined) {
+      this.#parked--;
+      this.#offer(next);
+    } else if (group.active === 0) this.#groups.delete(id!);
   }
 }

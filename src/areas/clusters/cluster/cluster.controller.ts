@@ -13,7 +13,7 @@ import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import type { Change } from '../../../runtime/informer/informer.ts';
-import { keyOf } from '../../../runtime/informer/object-cache.ts';
+import { keyOf, splitKey } from '../../../runtime/informer/object-cache.ts';
 import { done } from '../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../runtime/steps/run-steps.ts';
 import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
@@ -33,7 +33,10 @@ import { clusterSteps, type ClusterPorts } from './cluster.steps.ts';
 import { networkReleased } from './steps/network-released.step.ts';
 import { summarise, type ClusterFacts } from './summarise.ts';
 
-const CONCURRENCY = 8;
+/** Most of the time they wait for an answer. What costs is bounded where it is done: control planes that start. */
+const CONCURRENCY = 32;
+/** Of one tenant: clusters that answer slowly keep its own others waiting, and nobody else's. */
+const OF_ONE_TENANT = { groupOf: (key: string) => splitKey(key).namespace!, atOnce: 2 };
 const FIELD_MANAGER = 'tenantry-clusters';
 const BY_UID = 'uid';
 
@@ -178,7 +181,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     teardown: [placementReleased, workersGone, controlPlaneGone, networkReleased(ports)],
     summarise: (cluster, outcome) => summarise(cluster, outcome, factsOf(cluster), clock.now()),
   });
-  const controller = new Controller({ ...environment, name: 'tenant-cluster', concurrency: CONCURRENCY, reconcile })
+  const controller = new Controller({ ...environment, name: 'tenant-cluster', concurrency: CONCURRENCY, share: OF_ONE_TENANT, reconcile })
     .watch(clusters, (change) =>
       changesDemand(change) ? clustersOf(change.object.metadata.namespace!).map(keyOf) : [keyOf(change.object)],
     )

@@ -61,13 +61,13 @@ export interface ControlPlanes {
   remove(id: string): Promise<void>;
   backups(id: string): Promise<Backup[]>;
   /** Of one that runs. @throws ControlPlaneError */
-  backup(id: string, name: string): Promise<Backup>;
+  backup(id: string, name: string, signal?: AbortSignal): Promise<Backup>;
   removeBackup(id: string, name: string): Promise<void>;
   /**
    * Replaces all objects by those of a backup, of this cluster or another; it sleeps then. Done once for each token, however often it is
-   * asked for. @throws ControlPlaneError `NoBackup`
+   * asked for. The signal ends it where it is; asked again it begins anew. @throws ControlPlaneError `NoBackup`
    */
-  restore(wanted: WantedControlPlane, from: { id: string; backup: string }, token: string): Promise<void>;
+  restore(wanted: WantedControlPlane, from: { id: string; backup: string }, token: string, signal?: AbortSignal): Promise<void>;
   /** Tells the id of a control plane that ended, is in trouble, or has new certificates. */
   onChange(listener: (id: string) => void): () => void;
   /** Lets go of everything; processes run on. */

@@ -10,7 +10,7 @@ import { orWaiting } from '../control-plane-outcome.ts';
 export function backedUp(ports: Pick<ClusterPorts, 'planesOf'>): Step<TenantCluster> {
   return {
     name: ClusterCondition.BackedUp,
-    run(cluster) {
+    run(cluster, { signal }) {
       return orWaiting(async () => {
         const planes = ports.planesOf(cluster);
         const id = cluster.metadata.uid!;
@@ -18,7 +18,7 @@ export function backedUp(ports: Pick<ClusterPorts, 'planesOf'>): Step<TenantClus
         const backups = await planes.backups(id);
         for (const { name } of backups) if (!wanted.has(name)) await planes.removeBackup(id, name);
         const kept = backups.filter(({ name }) => wanted.has(name));
-        for (const name of wanted) if (!kept.some((backup) => backup.name === name)) kept.push(await planes.backup(id, name));
+        for (const name of wanted) if (!kept.some((backup) => backup.name === name)) kept.push(await planes.backup(id, name, signal));
         const status = kept.map(({ name, time, bytes }) => ({ name, time: formatTime(new Date(time)), bytes }));
         cluster.status = { ...cluster.status, backups: status.sort((a, b) => a.name.localeCompare(b.name)) };
         return done('BackedUp', kept.length === 0 ? 'no backups are asked for' : '');

@@ -11,7 +11,7 @@ import { restoreToken, wantedControlPlane } from '../model/wanted-control-plane.
 export function restored(ports: Pick<ClusterPorts, 'planesOf' | 'clusterNamed' | 'setRunning'>): Step<TenantCluster> {
   return {
     name: ClusterCondition.Restored,
-    async run(cluster) {
+    async run(cluster, { signal }) {
       const wanted = cluster.spec.restore;
       if (wanted === undefined) return done('NotAsked');
       if (deepEqual(cluster.status?.restored, wanted))
@@ -21,7 +21,7 @@ export function restored(ports: Pick<ClusterPorts, 'planesOf' | 'clusterNamed' |
       return orWaiting(async () => {
         await ports.setRunning(cluster, undefined);
         const from = { id: source.metadata.uid!, backup: wanted.backup };
-        await ports.planesOf(cluster).restore(wantedControlPlane(cluster), from, restoreToken(cluster)!);
+        await ports.planesOf(cluster).restore(wantedControlPlane(cluster), from, restoreToken(cluster)!, signal);
         cluster.status = { ...cluster.status, restored: wanted };
         return done('Restored', `from backup "${wanted.backup}"`);
       });

@@ -19,6 +19,7 @@ export interface EmbeddedOptions {
   /** Of the Service `kubernetes` inside. */
   serviceAddress: string;
   groups?: PlaneGroups;
+  maxBackupBytes?: number;
   clock: Clock;
   log: Log;
 }
@@ -40,10 +41,12 @@ function embeddedKind({ program, productVersion, serviceAddress }: EmbeddedOptio
     pids: 256,
     ensureKeys: (wanted, { id, folders, address }, clock) => ensureClusterKeys(folders.pki(id), wanted, { address, serviceAddress }, clock),
     go: (_wanted, { record, address }) => ({ address, port: record.port, productVersion }),
-    restore: ({ id }, { folders, record: { user } }, source) =>
-      replaceObjects({ program, user, folder: folders.data(id), logPath: folders.log(id) }, source, async (encryptionKeys) => {
+    restore: ({ id }, { folders, record: { user } }, source, signal) => {
+      const keepKeys = async (encryptionKeys: string) => {
         await addEncryptionKeys(folders.pki(id), encryptionKeys);
         await folders.shareKeys(id, user);
-      }),
+      };
+      return replaceObjects({ program, user, folder: folders.data(id), logPath: folders.log(id) }, source, keepKeys, signal);
+    },
   };
 }

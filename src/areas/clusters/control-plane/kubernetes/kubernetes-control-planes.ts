@@ -25,6 +25,7 @@ export interface KubernetesOptions {
   /** Who gives each control plane a network of its own, or why nobody does. */
   network: PlaneNetwork | string;
   groups?: PlaneGroups;
+  maxBackupBytes?: number;
   clock: Clock;
   log: Log;
 }
@@ -70,12 +71,13 @@ function kubernetesKind({ program, productVersion, sets, network: able }: Kubern
     },
     go: (wanted, place) => ({ productVersion, programs: programPlan(layoutOf(setOf(sets, wanted.version), place)) }),
     tunnel: ({ address, record }) => ({ address, port: record.tunnelPort! }),
-    restore: ({ id, version }, { folders, record: { user } }, source) => {
+    restore: ({ id, version }, { folders, record: { user } }, source, signal) => {
       const args = [`--etcdutl=${setOf(sets, version).etcdutl}`];
-      return replaceObjects({ program, args, user, folder: folders.data(id), logPath: folders.log(id) }, source, async (keys) => {
-        await addEncryptionKeys(folders.pki(id), keys);
+      const keepKeys = async (encryptionKeys: string) => {
+        await addEncryptionKeys(folders.pki(id), encryptionKeys);
         await folders.shareKeys(id, user);
-      });
+      };
+      return replaceObjects({ program, args, user, folder: folders.data(id), logPath: folders.log(id) }, source, keepKeys, signal);
     },
   };
 }

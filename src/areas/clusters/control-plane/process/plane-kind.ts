@@ -53,7 +53,7 @@ export interface PlaneKind {
   /** What is told to the process once its keys are there. A process that was told something else is replaced. */
   go(wanted: WantedControlPlane, place: PlanePlace): Omit<GoMessage, 'edition'>;
   /** Has the objects of one that is stopped replaced by those of a backup. */
-  restore(wanted: WantedControlPlane, place: PlanePlace, source: string): Promise<void>;
+  restore(wanted: WantedControlPlane, place: PlanePlace, source: string, signal: AbortSignal | undefined): Promise<void>;
   /** Where the workers' tunnels arrive. */
   tunnel?(place: PlanePlace): { address: string; port: number };
 }

@@ -18,7 +18,7 @@ import {
 import { ensureAll, removeAll, sleepAll, type ControlPlaneResource } from '../resource-walk.ts';
 import { Allocation } from './allocation.ts';
 import { ClusterFolders, type ClusterRecord } from './cluster-folder.ts';
-import { backupsIn, writeBackup } from './backup-files.ts';
+import { backupsIn, tooLarge, writeBackup } from './backup-files.ts';
 import { askControl } from './control-socket.ts';
 import { endProcess } from './end-process.ts';
 import { whyNoOwnUsers } from './other-users.ts';
@@ -26,6 +26,7 @@ import type { Launched } from './launch.ts';
 import { planeLimits, type PlaneGroups, type PlaneLimits } from './plane-groups.ts';
 import type { PlaneKeys, PlaneKind, PlanePlace } from './plane-kind.ts';
 import { ServerProcess } from './server-process.ts';
+import { Slots } from './slots.ts';
 import { SpareProcess } from './spare-process.ts';
 
 export interface ProcessPlaneOptions {
@@ -35,6 +36,8 @@ export interface ProcessPlaneOptions {
   address: string;
   /** Who limits what each may use; absent: nobody. */
   groups?: PlaneGroups;
+  /** More than this is no backup: what a control plane sends is its tenant's to say. 4 GiB by default. */
+  maxBackupBytes?: number;
   clock: Clock;
   log: Log;
 }
@@ -51,6 +54,8 @@ interface Held {
   backoff: Backoff;
   /** When it may be started again, on the monotonic clock. */
   notBefore: number;
+  /** The last one was too large; when another is tried, on the monotonic clock. */
+  noBackupBefore?: number;
 }
 
 const RESTART = { initialMs: 100, maxMs: 30_000, jitter: 0.2 };
@@ -60,6 +65,9 @@ const PORTS_REFUSED = 200;
 const SPARE_AFTER_MS = 2000;
 /** Whoever gives out ports, users and programs of a folder does it one after the other, whichever provider it is. */
 const ALLOCATIONS = new Map<string, Promise<unknown>>();
+/** Of all providers: a start takes a processor for as long as it lasts, and there are not more of them because more are wanted. */
+const STARTS = new Slots(8);
+const MAX_BACKUP_BYTES = 4 * 1024 ** 3;
 
 /** Control planes that are processes of their own on this machine, one for each or one that looks after several programs. */
 export class ProcessControlPlanes implements ControlPlanes {
@@ -99,7 +107,8 @@ export class ProcessControlPlanes implements ControlPlanes {
       if (held.server.isLive && held.edition !== editionOf(this.#kind.go(wanted, place))) await this.#endProgram(wanted.id, held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
       if (held.record.forwarded !== wanted.address) await this.#write(wanted.id, held, { forwarded: wanted.address });
-      await this.#ensure(wanted, held, signal);
+      const ensure = () => this.#ensure(wanted, held, signal);
+      await (held.server.isLive ? ensure() : STARTS.use(ensure, signal));
       this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
       return this.#running(wanted, held);
     });
@@ -127,16 +136,28 @@ export class ProcessControlPlanes implements ControlPlanes {
     return backupsIn(this.#folders.backups(id));
   }
 
-  backup(id: string, name: string): Promise<Backup> {
-    const archive = () => askControl(this.#folders.data(id), 'GET', '/backup', ANSWER_MS);
-    return this.#inTurn(id, () => writeBackup(this.#folders.backups(id), name, archive));
+  backup(id: string, name: string, signal?: AbortSignal): Promise<Backup> {
+    const { clock, maxBackupBytes: maxBytes = MAX_BACKUP_BYTES } = this.#options;
+    return this.#inTurn(id, async () => {
+      const held = await this.#found(id);
+      const waitMs = (held?.noBackupBefore ?? 0) - clock.monotonic();
+      if (waitMs > 0) throw tooLarge(name, maxBytes, waitMs);
+      const archive = () => askControl(this.#folders.data(id), 'GET', '/backup', ANSWER_MS);
+      try {
+        return await writeBackup(this.#folders.backups(id), name, archive, { maxBytes, signal });
+      } catch (error) {
+        if (held && error instanceof ControlPlaneError && error.reason === 'BackupTooLarge')
+          held.noBackupBefore = clock.monotonic() + error.afterMs!;
+        throw error;
+      }
+    });
   }
 
   async removeBackup(id: string, name: string): Promise<void> {
     await rm(join(this.#folders.backups(id), name), { force: true });
   }
 
-  restore(wanted: WantedControlPlane, from: { id: string; backup: string }, token: string): Promise<void> {
+  restore(wanted: WantedControlPlane, from: { id: string; backup: string }, token: string, signal?: AbortSignal): Promise<void> {
     return this.#inTurn(wanted.id, async () => {
       const held = await this.#hold(wanted);
       if (held.record.restored === token) return;
@@ -152,7 +173,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       const resources = this.#resources(wanted, wanted.id, held);
       await sleepAll(resources);
       await ensureAll(resources.filter(({ keptAsleep }) => keptAsleep));
-      await this.#kind.restore(wanted, this.#place(wanted.id, held, wanted), source);
+      await this.#kind.restore(wanted, this.#place(wanted.id, held, wanted), source, signal);
       await this.#write(wanted.id, held, { restored: token });
     });
   }

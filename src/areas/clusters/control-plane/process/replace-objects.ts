@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
+import { orAborted } from '../../../../lib/abort.ts';
 import { ControlPlaneError } from '../control-planes.ts';
 import { endProcess } from './end-process.ts';
 import { launch, type LaunchMessage, type LaunchOptions } from './launch.ts';
@@ -9,21 +10,24 @@ const RESTORE_MS = 600_000;
 /**
  * Has the objects of a stopped control plane replaced by those of a backup. Its own program does it, as its own user: we only hand in the
  * file, and put in place the keys that its Secrets were encrypted with, before the old objects go.
+ * When the signal fires it is ended where it is: whoever asked does it again from the beginning.
  */
 export async function replaceObjects(
   options: Omit<LaunchOptions, 'args' | 'stdin'> & { args?: readonly string[] },
   source: string,
   keepKeys: (encryptionKeys: string) => Promise<void>,
+  signal?: AbortSignal,
 ): Promise<void> {
+  signal?.throwIfAborted();
   const launched = await launch({ ...options, args: ['--restore', ...(options.args ?? [])], stdin: 'pipe' });
   // An early end of the process shows in what it says, not here.
   const piped = pipeline(createReadStream(source), launched.child.stdin!).catch(() => {});
   try {
-    const restored = await launched.next(RESTORE_MS);
+    const restored = await orAborted(launched.next(RESTORE_MS), signal);
     if (restored.type !== 'restored') throw failed(restored);
     await keepKeys(restored.encryptionKeys);
     launched.go();
-    const done = await launched.next(RESTORE_MS);
+    const done = await orAborted(launched.next(RESTORE_MS), signal);
     if (done.type !== 'ready') throw failed(done);
   } finally {
     launched.release();

@@ -71,7 +71,7 @@ function describe(session: Session, { metadata, status, spec }: TenantCluster): 
 
 function boundsText(bounds: NonNullable<TenantCluster['status']>['bounds']): string | undefined {
   if (bounds === undefined) return undefined;
-  const { policies = [], clusters, workers, cpu, memory } = bounds;
-  const amounts = Object.entries({ clusters, workers, CPU: cpu, memory }).filter(([, text]) => text !== undefined);
+  const { policies = [], clusters, workers, cpu, memory, disk } = bounds;
+  const amounts = Object.entries({ clusters, workers, CPU: cpu, memory, disk }).filter(([, text]) => text !== undefined);
   return [...amounts.map(([what, text]) => `${what} ${text}`), `(${policies.join(', ')})`].join(', ').replace(', (', ' (');
 }

@@ -41,7 +41,10 @@ const spec = object(
     /** Absent: all. */
     controlPlanes: list(oneOf(CONTROL_PLANE_PROVIDERS), { maxItems: 2, 'x-kubernetes-list-type': 'set' }),
     /** For all clusters of one tenant together; what is absent has no bound. */
-    max: object({}, { clusters: integer({ minimum: 0 }), workers: integer({ minimum: 0 }), cpu: quantity(), memory: quantity() }),
+    max: object(
+      {},
+      { clusters: integer({ minimum: 0 }), workers: integer({ minimum: 0 }), cpu: quantity(), memory: quantity(), disk: quantity() },
+    ),
     addOns: list(addOn, { maxItems: 50, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
     /** The least that stands between a worker and this machine's kernel. */
     minimumKernelIsolation: oneOf(KERNEL_ISOLATIONS),

@@ -98,6 +98,8 @@ const worker = object(
     phase: text(),
     /** When that began. */
     since: time(),
+    /** When one that is asleep was started again. */
+    waking: time(),
     message: text(),
     /** What it was made for: one that its pool no longer asks for is replaced. */
     version: text(),
@@ -156,7 +158,10 @@ const status = object(
     /** Addresses of its Services of the type LoadBalancer, in its subnet, and who answers for each: written down before it is made. */
     loadBalancers: list(loadBalancer, { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['service'] }),
     /** What the policies allow the tenant, and what it has. */
-    bounds: object({}, { policies: list(text()), clusters: text(), workers: text(), cpu: text(), memory: text(), versions: list(text()) }),
+    bounds: object(
+      {},
+      { policies: list(text()), clusters: text(), workers: text(), cpu: text(), memory: text(), disk: text(), versions: list(text()) },
+    ),
     backups: list(object({ name: text(), time: time(), bytes: integer({ format: 'int64' }) }, {})),
     /** What became of `spec.placement`. */
     placement: object(

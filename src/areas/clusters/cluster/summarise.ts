@@ -73,6 +73,7 @@ function boundsText(bounds: Bounds, { clusters, versions }: ClusterFacts): NonNu
     workers: of(demand.workers, bounds.workers),
     cpu: of(demand.cpu, bounds.cpu),
     memory: of(demand.memory, bounds.memory),
+    disk: of(demand.disk, bounds.disk),
   };
   return {
     policies: bounds.policies,

@@ -9,7 +9,8 @@ export function defaultClusterPolicy(): KubeObject {
     metadata: { name: 'default' },
     spec: {
       versions: [{ version: '1.35', classification: 'supported' }],
-      max: { clusters: 5, workers: 10 },
+      // Ten workers of 4 processors, 4Gi and 20Gi, or fewer that are larger.
+      max: { clusters: 5, workers: 10, cpu: '40', memory: '40Gi', disk: '200Gi' },
       addOns: [
         { name: 'limits', mandatory: false },
         { name: 'default-deny', mandatory: false },

@@ -39,6 +39,18 @@ it('sleep ends machines, and those that were ready say so', async () => {
   expect(cluster.status!.workers!.map(({ phase }) => phase)).toEqual(['Asleep', 'Leaving']);
 });
 
+it('sleep ends machines that were waking up', async () => {
+  const { machines, asked } = someMachines([]);
+  const cluster = aCluster('u1', { w1: 'Asleep' });
+  await sleepWorkers(cluster, machines, { now: () => NOW });
+  expect(asked).toEqual([]);
+  cluster.status!.workers![0].waking = '2026-11-14T00:00:00Z';
+  await sleepWorkers(cluster, machines, { now: () => NOW });
+  expect(asked).toEqual([`stop ${machineId('u1', 'w1')}`]);
+  expect(cluster.status!.workers![0]).toMatchObject({ phase: 'Asleep', since: '2026-11-15T00:00:00Z' });
+  expect(cluster.status!.workers![0].waking).toBeUndefined();
+});
+
 it('deletion leaves nothing, also of machines that nobody wrote down', async () => {
   const { machines, asked } = someMachines([
     { id: 'lost', cluster: 'u1' },

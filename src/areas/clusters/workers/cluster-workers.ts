@@ -8,15 +8,16 @@ import type { WorkerMachines } from './worker-machines.ts';
 /** Ends the machines of a cluster and keeps all that they have. */
 export async function sleepWorkers(cluster: TenantCluster, machines: WorkerMachines, clock: Pick<Clock, 'now'>): Promise<void> {
   const workers = cluster.status?.workers ?? [];
-  if (workers.every(({ phase }) => phase === WorkerPhase.Asleep)) return;
+  // One that was waking up has a machine.
+  if (workers.every(({ phase, waking }) => phase === WorkerPhase.Asleep && waking === undefined)) return;
   const since = formatTime(new Date(clock.now()));
   const asleep = await Promise.all(
     workers.map(async (worker) => {
       await (await machines.named(worker.provider))?.stop(machineId(cluster.metadata.uid!, worker.name));
       // Those that go, go on when it wakes.
-      return worker.phase === WorkerPhase.Leaving || worker.phase === WorkerPhase.Pending
-        ? worker
-        : { ...worker, phase: WorkerPhase.Asleep, since };
+      if (worker.phase === WorkerPhase.Leaving || worker.phase === WorkerPhase.Pending) return worker;
+      const { waking: _, ...rest } = worker;
+      return { ...rest, phase: WorkerPhase.Asleep, since };
     }),
   );
   cluster.status = { ...cluster.status, workers: asleep };

@@ -224,6 +224,29 @@ it('a worker that slept is ready when it says so again', async () => {
   world.nodes.set('dev-a-00001', { isReady: true, heard: NOW + 5000 });
   await world.round();
   expect(world.workers()[0].phase).toBe('Ready');
+  expect(world.workers()[0].waking).toBeUndefined();
+});
+
+it.each([
+  ['says nothing', undefined],
+  ['has no machine', new MachineError('the disk is full')],
+])('a worker that slept and %s is replaced after as long as one has to join', async (_name, failure) => {
+  await world.untilReady();
+  const [worker] = world.workers();
+  world.cluster.status!.workers = [{ ...worker, phase: 'Asleep', since: new Date(NOW).toISOString() }];
+  world.failure = failure;
+  world.now += 24 * 60 * 60_000;
+  await world.round();
+  expect(world.workers()[0]).toMatchObject({ phase: 'Asleep', waking: '2026-11-16T00:00:00Z' });
+  world.now += 15 * 60_000;
+  await world.round();
+  expect(world.workers()[0]).toMatchObject({ phase: 'Asleep', waking: '2026-11-16T00:00:00Z' });
+  world.now += 1;
+  await world.round();
+  expect(world.workers()[0]).toMatchObject({ phase: 'Leaving', message: 'it did not wake up in time' });
+  world.now += 5 * 60_000 + 1;
+  await world.round();
+  expect(world.workers().map(({ name, phase }) => `${name} ${phase}`)).toEqual(['dev-a-00002 Pending']);
 });
 
 it('an upgrade replaces workers one at a time', async () => {

@@ -7,6 +7,7 @@ import type { RunningControlPlane } from '../control-plane/control-planes.ts';
 import { strengthOf } from '../policy/model/bounds.ts';
 import { freeWorkerAddress } from '../vpc/model/cluster-place.ts';
 import type { WorkerPlace } from '../vpc/tenant-networks.ts';
+import { TOKEN_LIFE_MS } from './model/bootstrap-token.ts';
 import { machineId, poolPlan, sizeOf, workerName, type NodePool, type Worker } from './model/pool-plan.ts';
 import { freePodRange, wantedMachine } from './model/wanted-machine.ts';
 import type { TenantWorkers } from './tenant-workers.ts';
@@ -30,6 +31,8 @@ export interface KeepWorkersPorts {
 const DRAIN_MS = 5 * 60_000;
 /** A worker whose machine runs and whose node says nothing for so long is replaced. */
 const SILENT_MS = 5 * 60_000;
+/** As long as one that joins has. */
+const WAKE_MS = TOKEN_LIFE_MS;
 const LOOK_AGAIN_MS = 2000;
 const LOOK_LATER_MS = 30_000;
 
@@ -153,8 +156,22 @@ async function advance(cluster: TenantCluster, worker: Worker, ports: KeepWorker
     return { worker: notReady(worker, ports) };
   } catch (error) {
     if (!(error instanceof MachineError)) throw error;
-    return { worker: { ...worker, message: error.message }, error };
+    if (wokeInVain(worker, ports)) return { worker: notReady(worker, ports) };
+    return { worker: { ...(isAsleep(worker) ? wakingUp(worker, ports) : worker), message: error.message }, error };
   }
+}
+
+function isAsleep({ phase }: Worker): boolean {
+  return phase === WorkerPhase.Asleep;
+}
+
+/** Written down, so that a restart of ours does not begin it anew. */
+function wakingUp(worker: Worker, { now }: Pick<KeepWorkersPorts, 'now'>): Worker {
+  return { ...worker, waking: worker.waking ?? formatTime(new Date(now())), message: 'it wakes up' };
+}
+
+function wokeInVain(worker: Worker, { now }: Pick<KeepWorkersPorts, 'now'>): boolean {
+  return isAsleep(worker) && worker.waking !== undefined && now() - Date.parse(worker.waking) > WAKE_MS;
 }
 
 function isJoining({ phase }: Worker): boolean {
@@ -168,7 +185,8 @@ function isNews({ phase, since }: Worker, heard: number): boolean {
 
 function notReady(worker: Worker, ports: KeepWorkersPorts): Worker {
   if (isJoining(worker)) return inPhase(worker, WorkerPhase.Joining, ports);
-  if (worker.phase === WorkerPhase.Asleep) return { ...worker, message: 'it wakes up' };
+  if (wokeInVain(worker, ports)) return inPhase(worker, WorkerPhase.Leaving, ports, 'it did not wake up in time');
+  if (isAsleep(worker)) return wakingUp(worker, ports);
   const isSilent = worker.phase === WorkerPhase.Failed && ports.now() - Date.parse(worker.since ?? '') > SILENT_MS;
   if (isSilent) return inPhase(worker, WorkerPhase.Leaving, ports, 'its node said nothing for too long');
   return inPhase(worker, WorkerPhase.Failed, ports, 'its node does not say that it is ready');
@@ -187,7 +205,7 @@ async function leave(cluster: TenantCluster, worker: Worker, ports: KeepWorkersP
 }
 
 function inPhase(worker: Worker, phase: WorkerPhase, ports: Pick<KeepWorkersPorts, 'now'>, message?: string): Worker {
-  const { message: _, ...rest } = worker;
+  const { message: _, waking: __, ...rest } = worker;
   const since = worker.phase === phase ? worker.since : formatTime(new Date(ports.now()));
   return { ...rest, phase, since, ...(message === undefined ? {} : { message }) };
 }

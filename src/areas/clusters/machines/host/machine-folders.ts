@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import { chmod, chown, mkdir, readdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, readFile, rename, rm, statfs, truncate, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { replaceFile } from '../../../../lib/pki/private-file.ts';
 import type { ProcessIdentity } from '../../../../lib/process-table.ts';
 import { runCommand } from '../../../../lib/run-command.ts';
+import { MachineError } from '../machines.ts';
+import { diskProblem, type DiskFile } from '../model/disk-room.ts';
 import { freeUser } from '../model/free-user.ts';
 import { FILES } from './backend.ts';
 
@@ -76,7 +78,7 @@ export class MachineFolders {
   /** The record of a machine, made now if there is none; its user is nobody else's. */
   ensure(id: string, cluster: string, provider: string): Promise<MachineRecord> {
     if (!ID.test(id)) throw new Error(`Cannot make machine "${id}": an id has up to 63 small letters, digits and -; give it another one`);
-    const made = this.#turn.then(async () => {
+    return this.#inTurn(async () => {
       const found = await this.record(id);
       if (found !== undefined) return found;
       await this.#prepareRoot();
@@ -89,8 +91,6 @@ export class MachineFolders {
       await this.write(record);
       return record;
     });
-    this.#turn = made.catch(() => {});
-    return made;
   }
 
   /** Its folder and the files in it, with owners and modes as they must be. The folder is ours until it is given away. */
@@ -124,17 +124,36 @@ export class MachineFolders {
     await rm(this.#recordPath(id), { force: true });
   }
 
-  /** A file with holes: what is read of them is zeros, never what somebody else had written there. */
+  /** A file with holes: what is read of them is zeros, never what somebody else had written there. What it may grow to is there for it. */
   async #ensureDisk(path: string, user: number, bytes: number): Promise<void> {
     const draft = `${path}.new`;
     const exists = await readdir(join(path, '..')).then((names) => names.includes(FILES.disk));
     if (exists) return;
-    await rm(draft, { force: true });
-    await writeFile(draft, '', { mode: 0o600, flag: 'wx' });
-    await truncate(draft, bytes);
+    await this.#inTurn(async () => {
+      await rm(draft, { force: true });
+      const { bavail, bsize } = await statfs(this.root);
+      const problem = diskProblem(bytes, bavail * bsize, await this.#disks());
+      if (problem !== undefined) throw new MachineError(`Cannot make a disk for a worker: ${problem}`);
+      await writeFile(draft, '', { mode: 0o600, flag: 'wx' });
+      await truncate(draft, bytes);
+    });
     await runCommand('mke2fs', ['-q', '-F', '-t', 'ext4', '-m', '0', '-E', 'root_owner=0:0', draft]);
     await chown(draft, user, user);
     await rename(draft, path);
+  }
+
+  /** All that there are, and those that are being made. */
+  async #disks(): Promise<DiskFile[]> {
+    const ids = await readdir(join(this.root, 'machines'));
+    const paths = ids.flatMap((id) => [FILES.disk, `${FILES.disk}.new`].map((name) => join(this.folder(id), name)));
+    const found = await Promise.all(paths.map((path) => lstat(path).catch(() => undefined)));
+    return found.flatMap((stat) => (stat?.isFile() ? [{ bytes: stat.size, writtenBytes: stat.blocks * 512 }] : []));
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const mine = this.#turn.then(work);
+    this.#turn = mine.catch(() => {});
+    return mine;
   }
 
   async #prepareRoot(): Promise<void> {

@@ -20,6 +20,10 @@ export interface AddOnOffer {
   name: string;
   mandatory: boolean;
   configMap?: { namespace: string; name: string };
+  /** Whose it is. */
+  policy: string;
+  /** Another policy that makes one of this name mandatory, with other manifests. */
+  clashesWith?: string;
 }
 
 /** What all policies that select a tenant allow it together. */
@@ -29,6 +33,7 @@ export interface Bounds {
   workers?: Limit<number>;
   cpu?: Limit<Quantity>;
   memory?: Limit<Quantity>;
+  disk?: Limit<Quantity>;
   minimumKernelIsolation?: Limit<KernelIsolation>;
   controlPlanes: ControlPlaneProvider[];
   addOns: AddOnOffer[];
@@ -56,6 +61,7 @@ export function boundsOf(tenant: Tenant, all: readonly ClusterPolicy[]): Bounds 
     workers: least(({ spec }) => spec.max?.workers, number),
     cpu: least(({ spec }) => quantity(spec.max?.cpu), amount),
     memory: least(({ spec }) => quantity(spec.max?.memory), amount),
+    disk: least(({ spec }) => quantity(spec.max?.disk), amount),
     // The strongest that anybody asks for.
     minimumKernelIsolation: least(
       ({ spec }) => spec.minimumKernelIsolation,
@@ -73,15 +79,22 @@ export function strengthOf(isolation: KernelIsolation): number {
   return KERNEL_ISOLATIONS.indexOf(isolation);
 }
 
-/** Mandatory for one policy is mandatory. */
+/** Mandatory for one policy is mandatory, with the manifests of that one. */
 function addOnsOf(policies: readonly ClusterPolicy[]): AddOnOffer[] {
   const offers = new Map<string, AddOnOffer>();
-  for (const { name, configMap, mandatory = false } of policies.flatMap(({ spec }) => spec.addOns ?? [])) {
-    const known = offers.get(name);
-    if (known === undefined) offers.set(name, { name, mandatory, configMap });
-    else known.mandatory ||= mandatory;
+  for (const { metadata, spec } of policies) {
+    for (const { name, configMap, mandatory = false } of spec.addOns ?? []) {
+      const offer: AddOnOffer = { name, mandatory, configMap, policy: metadata.name! };
+      const known = offers.get(name);
+      if (known === undefined || (mandatory && !known.mandatory)) offers.set(name, offer);
+      else if (mandatory && !isSameSource(known, offer)) known.clashesWith ??= offer.policy;
+    }
   }
   return [...offers.values()];
+}
+
+function isSameSource({ configMap: a }: AddOnOffer, { configMap: b }: AddOnOffer): boolean {
+  return a?.namespace === b?.namespace && a?.name === b?.name;
 }
 
 /** The least favourable of what the policies say. */

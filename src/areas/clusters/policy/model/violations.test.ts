@@ -166,6 +166,12 @@ it.each<[string, ClusterPolicy['spec']['max'], TenantCluster, RegExp | undefined
     aCluster({ nodePools: [{ name: 'w', replicas: 2, memory: '512Mi' }] }),
     /may have 6Gi memory of workers and has 7Gi with this one/,
   ],
+  [
+    'disk of all workers together, with what a pool has that asks for none',
+    { disk: '30Gi' },
+    aCluster({ nodePools: [{ name: 'w', replicas: 2, disk: '10Gi' }] }),
+    /may have 30Gi disk of workers and has 32Gi with this one; .*max\.disk of ClusterPolicy "default"/,
+  ],
 ])('a tenant is measured by %s', (_name, max, cluster, expected) => {
   const other = aCluster({ nodePools: [{ name: 'w', replicas: 3, cpu: '1', memory: '2Gi' }] }, undefined, 'other');
   const found = messages(cluster, [aPolicy({ max })], [other], BOTH);

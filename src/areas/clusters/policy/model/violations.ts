@@ -21,14 +21,17 @@ export interface Demand {
   workers: number;
   cpu: Quantity;
   memory: Quantity;
+  disk: Quantity;
 }
 
 export function demandOf(clusters: readonly TenantCluster[]): Demand {
-  const demand: Demand = { clusters: clusters.length, workers: 0, cpu: Quantity.zero, memory: Quantity.zero };
-  for (const { replicas, cpu = POOL_DEFAULTS.cpu, memory = POOL_DEFAULTS.memory } of clusters.flatMap(({ spec }) => spec.nodePools ?? [])) {
+  const demand: Demand = { clusters: clusters.length, workers: 0, cpu: Quantity.zero, memory: Quantity.zero, disk: Quantity.zero };
+  for (const pool of clusters.flatMap(({ spec }) => spec.nodePools ?? [])) {
+    const { replicas, cpu = POOL_DEFAULTS.cpu, memory = POOL_DEFAULTS.memory, disk = POOL_DEFAULTS.disk } = pool;
     demand.workers += replicas;
     demand.cpu = demand.cpu.add(Quantity.parse(cpu).multiply(replicas));
     demand.memory = demand.memory.add(Quantity.parse(memory).multiply(replicas));
+    demand.disk = demand.disk.add(Quantity.parse(disk).multiply(replicas));
   }
   return demand;
 }
@@ -56,7 +59,7 @@ function sizeViolations(demand: Demand, tenant: string, bounds: Bounds): Violati
     if (limit === undefined || demand[bound] <= limit.value) return;
     violations.push(tooMuch(bound, what, tenant, String(demand[bound]), String(limit.value), limit, demand[bound]));
   };
-  const measured = (bound: 'cpu' | 'memory', what: string) => {
+  const measured = (bound: 'cpu' | 'memory' | 'disk', what: string) => {
     const limit = bounds[bound];
     if (limit === undefined || demand[bound].compare(limit.value) <= 0) return;
     const amount = demand[bound].milliValue();
@@ -66,6 +69,7 @@ function sizeViolations(demand: Demand, tenant: string, bounds: Bounds): Violati
   counted('workers', 'workers');
   measured('cpu', 'CPUs of workers');
   measured('memory', 'memory of workers');
+  measured('disk', 'disk of workers');
   return violations;
 }
 

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../../kube/object.ts';
 import { formatTime } from '../../../../kube/time.ts';
 
 export const TOKEN_NAMESPACE = 'kube-system';
-const LIFE_MS = 15 * 60_000;
+export const TOKEN_LIFE_MS = 15 * 60_000;
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const ID_LENGTH = 6;
 export const SECRET_LENGTH = 16;
@@ -30,7 +30,7 @@ export function tokenSecret(id: string, secret: string, worker: string, now: num
       description: `worker ${worker} joins with it`,
       'token-id': id,
       'token-secret': secret,
-      expiration: formatTime(new Date(now + LIFE_MS)),
+      expiration: formatTime(new Date(now + TOKEN_LIFE_MS)),
       'usage-bootstrap-authentication': 'true',
       'auth-extra-groups': WORKER_TOKEN_GROUP,
     },

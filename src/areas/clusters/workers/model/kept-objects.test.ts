@@ -44,7 +44,9 @@ it('of a Node its readiness, its boot and whether it is to be used are kept', ()
 
 it('nothing that a Node says is kept at any length', () => {
   const node = {
-    ...{ apiVersion: 'v1', kind: 'Node', metadata: METADATA },
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: METADATA,
     status: { conditions: [{ type: 'Ready', status: LONG, lastHeartbeatTime: LONG }], nodeInfo: { bootID: LONG } },
   } as unknown as NodeObject;
   expect(JSON.stringify(keptNode(node)).length).toBeLessThan(500);
@@ -57,7 +59,7 @@ it('of a request for a certificate what it is judged by is kept', () => {
 });
 
 it.each<[string, RequestObject]>([
-  ['that was approved', aRequest({}, { conditions: [{ type: 'Approved', status: 'True' }] } as RequestObject['status'])],
+  ['that was approved', aRequest({}, { conditions: [{ type: 'Approved', status: 'True' }] })],
   ['that was fulfilled', aRequest({}, { certificate: 'cGVt' })],
   ['that is longer than any of a node', aRequest({ request: LONG })],
   ['with more groups than anybody has', aRequest({ groups: Array.from({ length: 10_000 }, () => 'g') })],

@@ -22,6 +22,8 @@ export const CLUSTER_FINALIZER = 'tenantry.dev/tenant-cluster';
 export const CLUSTER_LABEL = 'tenantry.dev/cluster';
 /** On what an add-on put into a tenant's cluster: which add-on. */
 export const ADD_ON_LABEL = 'tenantry.dev/add-on';
+/** Beside it: a hash of what was wanted when it was written. */
+export const ADD_ON_HASH = 'tenantry.dev/add-on-hash';
 export const KUBECONFIG_KEY = 'kubeconfig';
 
 export function kubeconfigSecretOf(cluster: string): string {
@@ -108,6 +110,7 @@ export const ClusterReason = {
   TooManyObjects: 'TooManyObjects',
   UnknownAddOn: 'UnknownAddOn',
   AddOnRefused: 'AddOnRefused',
+  AddOnsInstalling: 'AddOnsInstalling',
   OwnUser: 'OwnUser',
   SharedUser: 'SharedUser',
   Beyond: 'BeyondBounds',

@@ -14,7 +14,7 @@ function aCluster(refuse: (object: KubeObject) => boolean = () => false) {
       applied.push(
         `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name} ${object.metadata.labels!['tenantry.dev/add-on']}`,
       );
-      return Promise.resolve();
+      return Promise.resolve(true);
     },
   };
 }
@@ -22,7 +22,7 @@ function aCluster(refuse: (object: KubeObject) => boolean = () => false) {
 it('installAddOns puts what is for every namespace into all but those of the system, with the label of its add-on', async () => {
   const cluster = aCluster();
   const limits = BUILT_IN_ADD_ONS.filter(({ name }) => name === 'limits');
-  expect(await installAddOns([ownersBinding('kubeadm:cluster-admins'), ...limits], cluster)).toEqual([]);
+  expect(await installAddOns([ownersBinding('kubeadm:cluster-admins'), ...limits], cluster)).toEqual({ problems: [], hasMore: false });
   expect(cluster.applied).toEqual([
     'ClusterRoleBinding /kubeadm:cluster-admins rbac',
     'LimitRange default/tenantry-limits limits',
@@ -32,10 +32,37 @@ it('installAddOns puts what is for every namespace into all but those of the sys
 
 it('installAddOns tells which add-on is refused, and installs the others', async () => {
   const cluster = aCluster(({ kind }) => kind === 'LimitRange');
-  const problems = await installAddOns([...BUILT_IN_ADD_ONS], cluster);
+  const { problems } = await installAddOns([...BUILT_IN_ADD_ONS], cluster);
   expect(problems).toEqual([{ addOn: 'limits', message: 'a webhook refuses it' }]);
   expect(cluster.applied.filter((text) => text.startsWith('NetworkPolicy'))).toHaveLength(2);
   expect(cluster.applied).toContain('Service kube-system/tenantry-ingress ingress');
+});
+
+it('installAddOns writes a bounded number in one round and goes on in the next, behind what is there', async () => {
+  const names = Array.from({ length: 450 }, (_, index) => `n${index}`);
+  const there = new Set<string>();
+  let written = 0;
+  const cluster = {
+    namespaces: () => Promise.resolve(names),
+    apply({ metadata }: KubeObject) {
+      if (there.has(metadata.namespace!)) return Promise.resolve(false);
+      there.add(metadata.namespace!);
+      written++;
+      return Promise.resolve(true);
+    },
+  };
+  const limits = BUILT_IN_ADD_ONS.filter(({ name }) => name === 'limits');
+  const rounds = [];
+  for (let round = 0; round < 4; round++) {
+    const { hasMore } = await installAddOns(limits, cluster);
+    rounds.push({ hasMore, written });
+  }
+  expect(rounds).toEqual([
+    { hasMore: true, written: 200 },
+    { hasMore: true, written: 400 },
+    { hasMore: false, written: 450 },
+    { hasMore: false, written: 450 },
+  ]);
 });
 
 it('configMapAddOn reads every manifest of every key, in the order of the keys', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { KubeObject } from '../../../kube/object.ts';
 import { apiVersionOf, type Kind } from '../../../kube/kind.ts';
 import { isStatusError } from '../../../kube/status.ts';
@@ -5,12 +6,13 @@ import { certificateCredentials } from '../../../client/config/credentials.ts';
 import { createClient, type Client } from '../../../client/client.ts';
 import { createHttpTransport } from '../../../client/http/http-transport.ts';
 import { ClusterRoleBinding, LimitRange, Namespace, NetworkPolicy } from '../../../client/kinds.ts';
-import { ADD_ON_LABEL } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { ADD_ON_HASH, ADD_ON_LABEL } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { keyOf } from '../../../runtime/informer/object-cache.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { TenantBalancers } from '../access/load-balancer/tenant-balancers.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
+import { contains } from './contains.ts';
 import { TenantWorkers, type TenantWorkersOptions } from '../workers/tenant-workers.ts';
 
 const FIELD_MANAGER = 'tenantry';
@@ -58,17 +60,23 @@ export class TenantConnection {
     return [...informer.list()].filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.name!);
   }
 
-  /** Server-side apply; from then on a change of it, or its end, is told. */
-  async apply(object: KubeObject): Promise<void> {
-    const kind = await this.#kindOf(object);
+  /** Server-side apply; from then on a change of it, or its end, is told. @returns whether it had to be written */
+  async apply(manifest: KubeObject): Promise<boolean> {
+    const kind = await this.#kindOf(manifest);
     const informer = this.#watch(kind, { labelSelector: ADD_ON_LABEL });
-    const id = idOf(kind, object);
-    const wanted = JSON.stringify(object);
+    await informer.whenSynced();
+    const id = idOf(kind, manifest);
+    const wanted = JSON.stringify(manifest);
     const before = this.#applied.get(id);
-    const isUntouched = before !== undefined && informer.get(keyOf(object))?.metadata.resourceVersion === before.resourceVersion;
-    if (isUntouched && before.wanted === wanted) return;
-    const { metadata } = await this.#write(kind, object);
+    const existing = informer.get(keyOf(manifest));
+    const isUntouched = before !== undefined && existing?.metadata.resourceVersion === before.resourceVersion;
+    if (isUntouched && before.wanted === wanted) return false;
+    const object = withHash(manifest, wanted);
+    // Written before we were started: the hash says what was wanted then, and the rest that nobody has changed it since.
+    const isWritten = before === undefined && existing !== undefined && contains(existing, object);
+    const { metadata } = isWritten ? existing : await this.#write(kind, object);
     this.#applied.set(id, { wanted, resourceVersion: metadata.resourceVersion });
+    return !isWritten;
   }
 
   /** Its Services of the type LoadBalancer; a change of them is told. */
@@ -123,6 +131,11 @@ export class TenantConnection {
     this.#kinds.set(id, found);
     return found;
   }
+}
+
+function withHash({ metadata, ...rest }: KubeObject, text: string): KubeObject {
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return { ...rest, metadata: { ...metadata, annotations: { ...metadata.annotations, [ADD_ON_HASH]: hash } } };
 }
 
 function idOf({ plural, group }: Kind, object: KubeObject): string {

@@ -36,6 +36,7 @@ it.each<[string, TenantCluster, Outcome, string]>([
   ['Pending before it is accepted', aCluster([]), stalled(ClusterReason.NoPolicy, ''), 'Pending'],
   ['Creating while it has never been ready', aCluster([Accepted]), waiting('Restarting', 'soon'), 'Creating'],
   ['Failed when something that worked does not', aCluster([Accepted, AccessGranted]), waiting('DiskFull', 'full'), 'Failed'],
+  ['Changing while add-ons are put into many namespaces', aCluster([Accepted, AccessGranted]), waiting('AddOnsInstalling', ''), 'Changing'],
   ['Failed when nothing will happen by itself', aCluster([Accepted]), stalled('StartFailed', ''), 'Failed'],
   ['Restoring until the backup is back', aCluster([Accepted, AccessGranted], { spec: restore }), waiting('DiskFull', ''), 'Restoring'],
   ['Failed when there is no such backup', aCluster([Accepted], { spec: restore }), stalled('NoBackup', ''), 'Failed'],

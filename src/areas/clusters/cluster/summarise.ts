@@ -60,6 +60,7 @@ function phaseOf(cluster: TenantCluster, outcome: Outcome): string {
     return outcome.type === 'stalled' ? ClusterPhase.Failed : ClusterPhase.Restoring;
   }
   if (outcome.reason === ClusterReason.WorkersJoining || outcome.reason === ClusterReason.WorkersLeaving) return ClusterPhase.Changing;
+  if (outcome.reason === ClusterReason.AddOnsInstalling) return ClusterPhase.Changing;
   const wasReady = findCondition(status?.conditions, ClusterCondition.AccessGranted)?.status === 'True';
   return outcome.type === 'stalled' || wasReady ? ClusterPhase.Failed : ClusterPhase.Creating;
 }

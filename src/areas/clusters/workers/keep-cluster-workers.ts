@@ -28,8 +28,9 @@ export async function keepClusterWorkers(cluster: TenantCluster, options: Option
   if (cluster.status?.network === undefined) return waiting(ClusterReason.NetworkNotReady, 'it has no network, which workers need');
   await options.withoutOrphans();
   const connection = await ports.connection(cluster);
-  const [problem] = await installAddOns([WORKER_RIGHTS], connection);
-  if (problem) return waiting(ClusterReason.AddOnRefused, `workers cannot be given their rights: ${problem.message}`, RETRY_MS);
+  const { problems } = await installAddOns([WORKER_RIGHTS], connection);
+  if (problems.length > 0)
+    return waiting(ClusterReason.AddOnRefused, `workers cannot be given their rights: ${problems[0].message}`, RETRY_MS);
   const { uid } = cluster.metadata;
   const inside = connection.workers({ cluster: uid!, workers: () => options.workersOf(uid!), clock, log });
   await inside.whenSynced();

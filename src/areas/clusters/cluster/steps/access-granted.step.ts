@@ -24,8 +24,9 @@ export function accessGranted(ports: Pick<ClusterPorts, 'running' | 'connection'
     name: ClusterCondition.AccessGranted,
     async run(cluster) {
       const running = ports.running(cluster)!;
-      const [problem] = await installAddOns([ownersBinding(running.ownerGroup)], await ports.connection(cluster));
-      if (problem) return waiting(ClusterReason.AddOnRefused, `the owners cannot be given their rights: ${problem.message}`, RETRY_MS);
+      const { problems } = await installAddOns([ownersBinding(running.ownerGroup)], await ports.connection(cluster));
+      if (problems.length > 0)
+        return waiting(ClusterReason.AddOnRefused, `the owners cannot be given their rights: ${problems[0].message}`, RETRY_MS);
       await ports.keepSecret(kubeconfigSecret(cluster, running));
       cluster.status = { ...cluster.status, kubeconfig: kubeconfigSecretOf(cluster.metadata.name!) };
       return done('Granted', `the kubeconfig is in Secret "${kubeconfigSecretOf(cluster.metadata.name!)}"`);

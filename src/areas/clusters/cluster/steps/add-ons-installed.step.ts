@@ -9,6 +9,8 @@ import type { ClusterPorts } from '../cluster.steps.ts';
 
 /** What stands in the way is inside the cluster, where its administrators can change it at any time. */
 const RETRY_MS = 10_000;
+/** By then the watches show what this round has written, so that the next one begins behind it. */
+const NEXT_ROUND_MS = 500;
 
 /** The mandatory add-ons and those that were chosen are inside, as they should be. */
 export function addOnsInstalled(ports: Pick<ClusterPorts, 'tenantOf' | 'boundsOf' | 'connection' | 'addOn'>): Step<TenantCluster> {
@@ -21,6 +23,7 @@ export function addOnsInstalled(ports: Pick<ClusterPorts, 'tenantOf' | 'boundsOf
       const addOns: AddOn[] = [];
       const problems: AddOnProblem[] = [];
       for (const offer of chosen) {
+        if (offer.clash) problems.push({ addOn: offer.name, message: clashText(offer.clash) });
         try {
           const addOn = await ports.addOn(offer);
           if (addOn) addOns.push(addOn);
@@ -29,11 +32,18 @@ export function addOnsInstalled(ports: Pick<ClusterPorts, 'tenantOf' | 'boundsOf
           problems.push({ addOn: offer.name, message: errorText(error) });
         }
       }
-      problems.push(...(await installAddOns(addOns, await ports.connection(cluster))));
+      const installation = await installAddOns(addOns, await ports.connection(cluster));
+      problems.push(...installation.problems);
       cluster.status = { ...cluster.status, addOns: addOns.map(({ name }) => name) };
-      if (problems.length === 0) return done('Installed', addOns.map(({ name }) => name).join(', '));
       const message = problems.map(({ addOn, message: why }) => `add-on "${addOn}": ${why}`).join('; ');
-      return waiting(ClusterReason.AddOnRefused, message, RETRY_MS);
+      if (problems.length > 0) return waiting(ClusterReason.AddOnRefused, message, installation.hasMore ? NEXT_ROUND_MS : RETRY_MS);
+      if (installation.hasMore) return waiting(ClusterReason.AddOnsInstalling, 'add-ons are put into its namespaces', NEXT_ROUND_MS);
+      return done('Installed', addOns.map(({ name }) => name).join(', '));
     },
   };
+}
+
+function clashText([taken, other]: readonly [string, string]): string {
+  const both = `ClusterPolicies "${taken}" and "${other}" make it mandatory with different manifests, and those of "${taken}" are taken`;
+  return `${both}; the operator has to rename one of them`;
 }

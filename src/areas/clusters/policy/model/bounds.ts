@@ -20,10 +20,8 @@ export interface AddOnOffer {
   name: string;
   mandatory: boolean;
   configMap?: { namespace: string; name: string };
-  /** Whose it is. */
-  policy: string;
-  /** Another policy that makes one of this name mandatory, with other manifests. */
-  clashesWith?: string;
+  /** Policies that all make one of this name mandatory, with other manifests: those of the first are taken. */
+  clash?: readonly [string, string];
 }
 
 /** What all policies that select a tenant allow it together. */
@@ -81,16 +79,17 @@ export function strengthOf(isolation: KernelIsolation): number {
 
 /** Mandatory for one policy is mandatory, with the manifests of that one. */
 function addOnsOf(policies: readonly ClusterPolicy[]): AddOnOffer[] {
-  const offers = new Map<string, AddOnOffer>();
+  const offers = new Map<string, { offer: AddOnOffer; policy: string }>();
   for (const { metadata, spec } of policies) {
+    const policy = metadata.name!;
     for (const { name, configMap, mandatory = false } of spec.addOns ?? []) {
-      const offer: AddOnOffer = { name, mandatory, configMap, policy: metadata.name! };
+      const offer: AddOnOffer = { name, mandatory, configMap };
       const known = offers.get(name);
-      if (known === undefined || (mandatory && !known.mandatory)) offers.set(name, offer);
-      else if (mandatory && !isSameSource(known, offer)) known.clashesWith ??= offer.policy;
+      if (known === undefined || (mandatory && !known.offer.mandatory)) offers.set(name, { offer, policy });
+      else if (mandatory && !isSameSource(known.offer, offer)) known.offer.clash ??= [known.policy, policy];
     }
   }
-  return [...offers.values()];
+  return [...offers.values()].map(({ offer }) => offer);
 }
 
 function isSameSource({ configMap: a }: AddOnOffer, { configMap: b }: AddOnOffer): boolean {

@@ -35,6 +35,9 @@ export interface Ceiling<T extends KubeObject> {
 /** Room for so much has to come before it is tried again whether everything fits. */
 const ROOM = 1 / 4;
 
+/** Objects in a page of what somebody else may have made as large as an object can be. */
+const GUARDED_PAGE = 50;
+
 /** A list that is being received, as far as it is kept. */
 class Listing<T extends KubeObject> {
   readonly objects = new Map<string, T>();
@@ -126,21 +129,25 @@ export class Informer<T extends KubeObject = KubeObject> {
   /** Lists and watches until the signal fires. Never rejects. */
   run(signal: AbortSignal): Promise<void> {
     let listing = new Listing<T>();
-    const reflector = new Reflector<T>(this.#options, {
-      listBegins: () => (listing = new Listing()),
-      listed: (object) => this.#list(listing, object),
-      unlisted: (object) => this.#unlist(listing, keyOf(object)),
-      listEnds: async () => {
-        const complete = listing;
-        listing = new Listing();
-        await this.#replace(complete);
+    const pageSize = this.#options.ceiling && GUARDED_PAGE;
+    const reflector = new Reflector<T>(
+      { ...this.#options, pageSize },
+      {
+        listBegins: () => (listing = new Listing()),
+        listed: (object) => this.#list(listing, object),
+        unlisted: (object) => this.#unlist(listing, keyOf(object)),
+        listEnds: async () => {
+          const complete = listing;
+          listing = new Listing();
+          await this.#replace(complete);
+        },
+        changed: (type, object) => {
+          if (type === 'DELETED') this.#remove(keyOf(object), object);
+          else this.#change(keyOf(object), object);
+        },
+        wantsList: () => this.#isCut && this.#weight < this.#relistBelow,
       },
-      changed: (type, object) => {
-        if (type === 'DELETED') this.#remove(keyOf(object), object);
-        else this.#change(keyOf(object), object);
-      },
-      wantsList: () => this.#isCut && this.#weight < this.#relistBelow,
-    });
+    );
     return reflector.run(signal);
   }
 

@@ -28,6 +28,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   log: Log;
   labelSelector?: string;
   fieldSelector?: string;
+  /** Objects in a page, from servers that do not send initial events. */
+  pageSize?: number;
 }
 
 /** After so many objects it is asked whether others want the event loop: neither a long list nor a burst of changes must hold it. */
@@ -83,8 +85,8 @@ export class Reflector<T extends KubeObject> {
 
   /** One page in memory at a time; in one piece when the server forgets the snapshot between two. @returns the version of the list */
   async #listPages(selection: Pick<WatchOptions, 'labelSelector' | 'fieldSelector' | 'signal'>): Promise<string | undefined> {
-    const { resource } = this.#options;
-    let limit: number | undefined = PAGE_SIZE;
+    const { resource, pageSize = PAGE_SIZE } = this.#options;
+    let limit: number | undefined = pageSize;
     let page: KubeList<T> | undefined;
     do {
       try {

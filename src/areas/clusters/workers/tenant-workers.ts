@@ -36,6 +36,9 @@ export interface TenantWorkersOptions {
   log: Log;
 }
 
+/** Pods are as large as their owners make them. */
+const PODS_PER_PAGE = 20;
+
 /**
  * The workers of a cluster as they are inside of it: their tokens, their requests for certificates, their Nodes and Pods. Whoever administers the cluster
  * can make any number of these, of any size: of each only what is used is kept, and of all no more than a fixed number.
@@ -108,10 +111,11 @@ export class TenantWorkers {
     const node = this.#nodes.get(name);
     if (node === undefined) return 0;
     if (node.spec?.unschedulable !== true) await nodes.patch(name, { type: 'merge', patch: { spec: { unschedulable: true } } });
-    const { items } = await tenantClient.resource(Pod).listAll({ fieldSelector: `spec.nodeName=${name}` });
-    const { left, evict } = podsToEvict(items);
+    const { left, evict } = await podsToEvict(
+      tenantClient.resource(Pod).items({ fieldSelector: `spec.nodeName=${name}`, limit: PODS_PER_PAGE }),
+    );
     await Promise.all(
-      evict.map(async ({ metadata }) => {
+      evict.map(async (metadata) => {
         const eviction = {
           apiVersion: 'policy/v1',
           kind: 'Eviction',

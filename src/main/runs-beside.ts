@@ -5,7 +5,8 @@ import { createClient } from '../client/client.ts';
 import { certificateCredentials } from '../client/config/credentials.ts';
 import { createHttpTransport } from '../client/http/http-transport.ts';
 import { CustomResourceDefinition } from '../client/kinds.ts';
-import { realClock } from '../lib/clock.ts';
+import { Backoff } from '../lib/backoff.ts';
+import { realClock, type Clock, type Timer } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
 import { SharedInformers } from '../runtime/informer/shared-informers.ts';
@@ -33,17 +34,51 @@ export function startRunsBeside(server: { address: string; port: number }, keys:
     const settings = { runtimedImage: image('runtimed'), maintainerImage: image('runtime-maintainer') };
     return startRuns({ client, clock: realClock, log, metrics: new MetricsRegistry(), settings });
   };
-  let running: Promise<{ stop(): Promise<void> }> | undefined;
+  const runs = startedOnce(start, realClock, log);
   informers.get(CustomResourceDefinition, { fieldSelector, metadataOnly: true }).onChange(({ type }) => {
-    if (type === 'deleted' || running !== undefined) return;
-    running = start();
-    running.catch((error: unknown) => log.error('cannot start the controllers of Runs', { error }));
+    if (type !== 'deleted') runs.begin();
   });
   return {
     async stop() {
-      await (await running?.catch(() => undefined))?.stop();
+      await runs.stop();
       await informers.stop();
       await client.close();
+    },
+  };
+}
+
+const RETRY = { initialMs: 1000, maxMs: 60_000 };
+
+/** Begins with the first word, and once: what cannot be started now is tried again, without another word. */
+export function startedOnce(
+  start: () => Promise<{ stop(): Promise<void> }>,
+  clock: Clock,
+  log: Log,
+): { begin(): void; stop(): Promise<void> } {
+  const backoff = new Backoff(RETRY);
+  let running: Promise<{ stop(): Promise<void> } | undefined> | undefined;
+  let again: Timer | undefined;
+  let stopped = false;
+  const begin = (): void => {
+    if (running !== undefined || again !== undefined || stopped) return;
+    running = start().catch((error: unknown) => {
+      const waitMs = backoff.next();
+      log.error('cannot start the controllers of Runs, will try again', { waitMs: Math.round(waitMs), error });
+      running = undefined;
+      if (stopped) return undefined;
+      again = clock.setTimer(waitMs, () => {
+        again = undefined;
+        begin();
+      });
+      return undefined;
+    });
+  };
+  return {
+    begin,
+    async stop() {
+      stopped = true;
+      again?.cancel();
+      await (await running)?.stop();
     },
   };
 }

@@ -62,7 +62,10 @@ export class Placements {
     const cluster = metadata.name!;
     const writes = new RunWrites({ hostClient, tenantClient: hostClient, tenant: metadata.namespace!, cluster, now: () => clock.now() });
     const { items } = await hostClient.resource(RunKind).listAll({ fieldSelector: `status.placedIn=${cluster}` });
+    // What others say of their Runs must not hold up this cluster.
+    const ours = new Set(await this.#namespacesOf(metadata.namespace!));
     for (const run of items) {
+      if (!ours.has(run.metadata.namespace!)) continue;
       let original = run;
       for (;;) {
         const move = nextRunMove(original, undefined, { cluster, placed: false });
@@ -103,6 +106,11 @@ export class Placements {
     const open = { placement, tenantClient };
     this.#open.set(id, open);
     return open;
+  }
+
+  async #namespacesOf(tenant: string): Promise<string[]> {
+    const { items } = await this.#options.hostClient.resource(Namespace).listAll({ labelSelector: `${TENANT_LABEL}=${tenant}` });
+    return items.filter(({ metadata }) => metadata.labels?.[TENANT_LABEL] === tenant).map(({ metadata }) => metadata.name!);
   }
 
   async #placedIn(tenant: string, cluster: string): Promise<string[]> {

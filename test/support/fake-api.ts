@@ -114,7 +114,8 @@ export class FakeApi {
     return [...this.#objects].flatMap(([key, object]) => {
       if (!key.startsWith(prefix) || (namespace !== '' && object.metadata.namespace !== namespace)) return [];
       const labels = object.metadata.labels ?? {};
-      return wanted.every((term) => labels[term.split('=')[0]] === term.split('=')[1]) ? [object] : [];
+      const matches = ([name, value]: string[]) => (value === undefined ? labels[name] !== undefined : labels[name] === value);
+      return wanted.every((term) => matches(term.split('='))) ? [object] : [];
     });
   }
 

@@ -65,6 +65,7 @@ Start here:
       '--worker-kernel <file>',
       "the kernel of tenants' workers, called vmlinuz-<release> (default: the newest for virtual machines in /boot)",
     )
+    .option('--cluster-backup-limit <size>', "the most that one backup of a tenant's cluster may have", '4Gi')
     .option('--cluster-wire <link:first-last>', 'a link for tagged segments of tenants, and the VLAN ids they may have; needs ovn')
     .option(
       '--external-addresses <cidr>',

@@ -44,6 +44,8 @@ export interface ClusterSettings {
   wire?: Wire;
   /** Ranges that tenants are reached at from outside of their networks. */
   external?: readonly string[];
+  /** The most that one backup may have. */
+  maxBackupBytes?: number;
 }
 
 interface Options extends ClusterSettings {
@@ -104,7 +106,7 @@ export class ClustersOnDemand {
   }
 
   async #load(): Promise<Opened> {
-    const { data, version, log, network: choice = 'auto', wire, external, workerKernel } = this.#options;
+    const { data, version, log, network: choice = 'auto', wire, external, workerKernel, maxBackupBytes } = this.#options;
     const [{ openClusters, clusterAdmission }, { EmbeddedControlPlanes }, { WireguardGateways }, { clientAs, metrics, definitions }] =
       await Promise.all([
         import('../areas/clusters/start-clusters.ts'),
@@ -115,7 +117,7 @@ export class ClustersOnDemand {
     const root = join(data, 'clusters');
     const { planeCgroups } = await import('./plane-cgroups.ts');
     const groups = await planeCgroups(root, log);
-    const common = { root, productVersion: version, address: '127.0.0.1', groups, clock: realClock, log };
+    const common = { root, productVersion: version, address: '127.0.0.1', groups, maxBackupBytes, clock: realClock, log };
     const program = programOf('tenant-control-plane.js');
     const embedded = new EmbeddedControlPlanes({ ...common, program, serviceAddress: KUBERNETES_SERVICE_ADDRESS });
     const { sets, missing } = await this.#kubernetesPrograms();

@@ -3,6 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { NetworkChoice, Wire } from '../areas/clusters/network/open-networks.ts';
 import { parseCidr } from '../kube/ip.ts';
 import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
+import { Quantity } from '../kube/quantity.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { exporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { startEngine, type Engine } from './engine.ts';
@@ -30,6 +31,7 @@ export interface UpOptions {
   gatewayPort?: string;
   clusterNetwork?: NetworkChoice;
   clusterWire?: string;
+  clusterBackupLimit?: string;
   kubernetesPrograms?: string;
   workerKernel?: string;
   externalAddresses?: string[];
@@ -63,6 +65,7 @@ export async function up(options: UpOptions): Promise<void> {
       wire: wireOf(options.clusterWire),
       kubernetesPrograms: options.kubernetesPrograms === undefined ? undefined : resolve(options.kubernetesPrograms),
       workerKernel: options.workerKernel === undefined ? undefined : resolve(options.workerKernel),
+      maxBackupBytes: options.clusterBackupLimit === undefined ? undefined : sizeOf(options.clusterBackupLimit),
       external: (options.externalAddresses ?? []).map(externalRange),
     },
     node,
@@ -134,6 +137,17 @@ function externalRange(text: string): string {
   const cidr = text.includes('/') ? text : `${text}/32`;
   if (parseCidr(cidr)?.address.version === 4) return cidr;
   throw new Error(`Cannot give tenants "${text}": it is no IPv4 address or range; say it like 198.51.100.0/28`);
+}
+
+function sizeOf(text: string): number {
+  let bytes = 0;
+  try {
+    bytes = Quantity.parse(text).value();
+  } catch {
+    // Told below.
+  }
+  if (bytes > 0) return bytes;
+  throw new Error(`Cannot bound backups to "${text}": it is no size; say it like 4Gi`);
 }
 
 function portOf(text: string | undefined): number {

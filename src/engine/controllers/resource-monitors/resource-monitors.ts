@@ -42,6 +42,9 @@ export class ResourceMonitors implements Running {
   #stop = longLivedController();
   #timer: Timer | undefined;
   #discovering: Promise<void> = Promise.resolve();
+  #setDiscovered!: () => void;
+  /** What is served is known. Until then `resourceNamed` and `resourceOf` know nothing, which says nothing. */
+  readonly discovered = new Promise<void>((resolve) => (this.#setDiscovered = resolve));
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -98,6 +101,7 @@ export class ResourceMonitors implements Running {
     const before = this.#byKind;
     this.#byKind = byKind;
     this.#byName = new Map(resources.filter(({ preferred }) => preferred).map((resource) => [idOf(resource), resource]));
+    this.#setDiscovered();
     const wanted = new Map<string, DiscoveredResource>();
     for (const resource of resources) if (isMonitored(resource)) wanted.set(idOf(resource), resource);
     for (const [id, monitor] of this.#monitors) {

@@ -3,6 +3,7 @@ import type { Kind } from '../../../kube/kind.ts';
 import { semanticEqual } from '../../../kube/json-value.ts';
 import type { GroupResource, KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
+import { orAborted } from '../../../lib/abort.ts';
 import { Controller } from '../../../runtime/controller.ts';
 import { keyOf, splitKey } from '../../../runtime/informer/object-cache.ts';
 import type { Environment, Running } from '../environment.ts';
@@ -57,6 +58,10 @@ export function resourceQuotaController(environment: Environment, monitors: Reso
   };
   monitors.listen({
     deleted: changed,
+    // A quota may count what was not served before.
+    resourcesChanged() {
+      for (const quota of quotas.list()) controller.queue.add(keyOf(quota));
+    },
     observed(resource, object) {
       if (quotas.size > 0 && RECOUNT_ON_CHANGE.has(`${resource.group}/${resource.plural}`)) changed(resource, object);
     },
@@ -81,6 +86,7 @@ async function recount(
   const { client, clock } = environment;
   const { namespace, name } = splitKey(key);
   const resource = client.resource(ResourceQuota, namespace);
+  await orAborted(monitors.discovered, signal);
   try {
     // Read before the objects are: what admission charges meanwhile moves the version, and the write below is refused.
     const quota = await resource.get(name, { signal });

@@ -21,7 +21,12 @@ async function aProgram(says: string) {
   return { program, folder, logPath: join(folder, 'log') };
 }
 
-const pid = () => readFile(join(folder, 'pid'), 'utf8').then(Number, () => undefined);
+/** Undefined until all of it is written. */
+const pid = () =>
+  readFile(join(folder, 'pid'), 'utf8').then(
+    (text) => Number(text) || undefined,
+    () => undefined,
+  );
 const isAlive = (id: number) => {
   try {
     return process.kill(id, 0);
@@ -41,7 +46,9 @@ it.each<[string, string, string[]]>([
   await expect.poll(async () => [await pid(), keys], { timeout: 20_000 }).toEqual([expect.any(Number), kept]);
   stop.abort();
   await expect(replaced).rejects.toThrow('abort');
-  expect(isAlive((await pid())!)).toBe(false);
+  const ended = (await pid())!;
+  // One that has ended has its number until Node.js has heard of it.
+  await expect.poll(() => isAlive(ended), { timeout: 10_000 }).toBe(false);
 });
 
 it('replaceObjects starts nothing when it was told to end before', async () => {

@@ -183,3 +183,20 @@ test('informer drops an object that has grown beyond its ceiling', async () => {
   expect([deleted, held.isCut, held.size]).toEqual([['a'], true, 1]);
   await informers.stop();
 });
+
+test('informer goes on without an object that its transform cannot take', async () => {
+  const { clock, informers, put } = setUp(true);
+  const held = informers.get(ConfigMap, {
+    namespace: 'x',
+    transform: (map) => {
+      if (map.data?.value === 'odd') throw new Error('odd');
+      return map;
+    },
+  });
+  await clock.advance(0);
+  put('a', 'odd');
+  put('c', '1');
+  await clock.advance(0);
+  expect([held.get('x/a'), held.get('x/c')?.data?.value]).toEqual([undefined, '1']);
+  await informers.stop();
+});

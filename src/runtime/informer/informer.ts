@@ -226,8 +226,14 @@ export class Informer<T extends KubeObject = KubeObject> {
 
   #keep(object: T): T | undefined {
     const { transform } = this.#options;
-    const kept = transform ? transform(object) : object;
-    return kept && deepFreeze(kept);
+    try {
+      const kept = transform ? transform(object) : object;
+      return kept && deepFreeze(kept);
+    } catch (error) {
+      // One object that is not as anybody expected must not end the watch of all others.
+      this.#options.log.warn('cannot keep an object, will go on without it', { object: keyOf(object), error });
+      return undefined;
+    }
   }
 
   get #ceiling(): number {

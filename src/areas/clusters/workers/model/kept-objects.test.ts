@@ -42,6 +42,12 @@ it('of a Node its readiness, its boot and whether it is to be used are kept', ()
   });
 });
 
+it('a Node that says null of its heartbeat is as good as one that says nothing', () => {
+  const conditions = [{ type: 'Ready', status: 'True', lastHeartbeatTime: null }];
+  const kept = keptNode({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' }, status: { conditions } } as never);
+  expect(kept.status?.conditions).toEqual([{ type: 'Ready', status: 'True', lastHeartbeatTime: undefined }]);
+});
+
 it('nothing that a Node says is kept at any length', () => {
   const node = {
     apiVersion: 'v1',

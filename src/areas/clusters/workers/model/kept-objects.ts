@@ -21,7 +21,8 @@ const TEXT_MAX = 253;
 export function bounded(text: string): string;
 export function bounded(text: string | undefined): string | undefined;
 export function bounded(text: string | undefined): string | undefined {
-  return text === undefined || text.length <= TEXT_MAX ? text : 'too long';
+  // An API server keeps a null where a text may be absent.
+  return typeof text !== 'string' || text.length <= TEXT_MAX ? (text ?? undefined) : 'too long';
 }
 
 /** Of the metadata of what a tenant wrote: whose it is, and which edition. */

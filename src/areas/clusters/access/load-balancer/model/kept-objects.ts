@@ -28,7 +28,7 @@ export function keptService({ apiVersion, kind, metadata, spec, status }: Servic
       externalTrafficPolicy,
       ...(loadBalancerClass === undefined ? {} : { loadBalancerClass: bounded(loadBalancerClass) }),
       ...(loadBalancerIP === undefined ? {} : { loadBalancerIP: bounded(loadBalancerIP) }),
-      ...(ranges === undefined ? {} : { loadBalancerSourceRanges: ranges.slice(0, MAX.sources + 1).map((range) => bounded(range)) }),
+      ...(!ranges ? {} : { loadBalancerSourceRanges: ranges.slice(0, MAX.sources + 1).map((range) => bounded(range)) }),
       ports: ports?.map(({ name, protocol, port, nodePort }) => ({ name: bounded(name), protocol, port, nodePort })),
     },
     ...(ingress && { status: { loadBalancer: { ingress } } }),

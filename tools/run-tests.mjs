@@ -1,7 +1,7 @@
 // Runs one of the test sets and ends with the line `N passed, N failed`.
 //   unit     what needs only Node (npm test)
-//   cluster  real kube-apiserver, etcd and kubectl, then the unit set again on the newest Node we support
-//   full     what needs long third-party builds
+//   cluster  real kube-apiserver, etcd and kubectl, namespaces, guests
+//   full     what needs long third-party builds, then the unit set again on the newest Node we support
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -64,10 +64,10 @@ switch (set) {
     break;
   case 'cluster':
     run('test/cluster/vitest.config.ts', process.execPath, rest);
-    if (rest.length === 0) run('vitest.config.ts', otherNode(NEWEST_NODE));
     break;
   case 'full':
     run('test/full/vitest.config.ts', process.execPath, rest);
+    if (rest.length === 0) run('vitest.config.ts', otherNode(NEWEST_NODE));
     // The promise of the event loop to the letter: it needs a machine with nothing else to do.
     if (rest.length === 0) {
       process.env.TENANTRY_QUIET_MACHINE = '1';

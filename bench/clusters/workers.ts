@@ -6,7 +6,7 @@ import { TenantClusterKind } from '../../src/api/tenantry.dev/v1alpha1/tenant-cl
 import { TenantKind } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../src/client/client.ts';
 import { isConditionTrue } from '../../src/kube/conditions.ts';
-import { runsc } from '../../test/cluster/gvisor-binary.ts';
+import { runsc } from '../../test/full/gvisor-binary.ts';
 import { guestKernel, nodeTools } from '../../test/cluster/node-tools.ts';
 import { startEngineProcess } from '../tenancy/engine-process.ts';
 

@@ -1,9 +1,7 @@
 import { beforeAll } from 'vitest';
-import { gvisorBackend } from '../../src/areas/clusters/machines/gvisor/gvisor-backend.ts';
 import { qemuBackend } from '../../src/areas/clusters/machines/qemu/qemu-backend.ts';
 import { umlBackend } from '../../src/areas/clusters/machines/uml/uml-backend.ts';
 import { machinesSuite } from '../conformance/machines/machines.suite.ts';
-import { runsc } from './gvisor-binary.ts';
 import { guestKernel, nodeTools } from './node-tools.ts';
 
 beforeAll(async () => {
@@ -13,10 +11,6 @@ beforeAll(async () => {
 
 const PANIC = /sysrq(: Trigger a crash| triggered crash)/i;
 machinesSuite({ provider: 'tcg', backend: () => qemuBackend('tcg'), panic: PANIC });
-machinesSuite({
-  provider: 'gvisor',
-  backend: async (folders) => gvisorBackend({ program: await runsc(), namespaceOf: (id) => folders.namespace(id) }),
-});
 machinesSuite({
   provider: 'uml',
   backend: () => umlBackend(),

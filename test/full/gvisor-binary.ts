@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type } from '../e2e/command.ts';
 
 /** The Go module that pins gVisor. Tests run from the root of the checkout. */
-const MODULE_FOLDER = 'test/cluster/gvisor';
+const MODULE_FOLDER = 'test/full/gvisor';
 
 /** The path of runsc, built on first use and kept: the same pins make the same program. */
 export async function runsc(): Promise<string> {

@@ -1,4 +1,5 @@
 import { realClock, type Clock } from './clock.ts';
+import { outliveReader } from './outlive-reader.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -22,7 +23,7 @@ export interface LogOptions {
 }
 
 export function createLog(options: LogOptions = {}): Log {
-  const { level = 'info', format = 'json', clock = realClock, write = (line) => void process.stderr.write(line) } = options;
+  const { level = 'info', format = 'json', clock = realClock, write = toStandardError() } = options;
   const threshold = LOG_LEVELS.indexOf(level);
   const render = format === 'json' ? renderJson : renderPretty;
   const make = (bound: LogFields): Log => {
@@ -40,6 +41,11 @@ export function createLog(options: LogOptions = {}): Log {
     };
   };
   return make({});
+}
+
+function toStandardError(): (line: string) => void {
+  outliveReader(process.stderr);
+  return (line) => void process.stderr.write(line);
 }
 
 /** Says nothing: for tests and for code that is used as a library. */

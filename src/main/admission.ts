@@ -5,6 +5,7 @@ import { aborted, longLivedController } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, type LogLevel } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
+import { outliveReader } from '../lib/outlive-reader.ts';
 import { ADMISSION_SERVICE, type WebhookAddress } from '../runtime/admission/webhook-rules.ts';
 import type { AdmissionHandler } from '../runtime/admission/review.ts';
 import { startWebhookServer, type WebhookServerOptions } from '../runtime/admission/webhook-server.ts';
@@ -81,6 +82,7 @@ export async function admission(options: AdmissionOptions): Promise<void> {
     });
     await register((await certificate.read()).authority);
     states.set('admission', 'leading');
+    outliveReader(process.stdout);
     process.stdout.write(
       `Tenantry ${productVersion()} answers for ${names.join(', ')} on Kubernetes ${version} at ${server}, port ${webhooks.port}; ${addressOf(health)}\n`,
     );

@@ -6,6 +6,7 @@ import { aborted, longLivedController, sleep } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, type Log, type LogLevel } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
+import { outliveReader } from '../lib/outlive-reader.ts';
 import { runAsLeader } from '../runtime/leader-election.ts';
 import { definitionsForKubernetes, installObjects } from './areas.ts';
 import { CONTROLLER_AREAS, leaseOf, type AreaEnvironment } from './controller-areas.ts';
@@ -50,6 +51,7 @@ export async function controller(options: ControllerOptions): Promise<void> {
   const environment = { client, clientAs, clock: realClock, log, metrics, images, registries: options.registries };
   try {
     const version = await reach(client, server);
+    outliveReader(process.stdout);
     process.stdout.write(
       `Tenantry ${productVersion()} runs ${areas.join(', ')} on Kubernetes ${version} at ${server}; ${addressOf(listener)}\n`,
     );

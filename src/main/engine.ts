@@ -20,6 +20,7 @@ import { startControllers } from '../engine/controllers/start-controllers.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import { nodeRights } from '../engine/node/registration/node-rights.ts';
 import type { KubeObject } from '../kube/object.ts';
+import { orAborted } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { ExporterSettings } from '../lib/tracing/exporter-settings.ts';
@@ -86,6 +87,9 @@ export interface Engine {
   stop(): Promise<void>;
 }
 
+/** A webhook that does not answer may hold one for longer. */
+const LAST_REQUESTS_MS = 5000;
+
 /** The one function that makes an embedded engine: store, API server, controllers, in this process. */
 export async function startEngine(options: EngineOptions): Promise<Engine> {
   const started = performance.now();
@@ -143,6 +147,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
       () => assembled.audit.close(),
       () => aggregator.stop(),
       () => resourceMetrics.stop(),
+      // Nobody is let in any more; what is being written gets to the store before it is closed.
+      () => orAborted(server.whenIdle(), AbortSignal.timeout(LAST_REQUESTS_MS)).catch(() => {}),
     );
     definitions.start();
     // All that clients may count on is there before the first of them is let in.

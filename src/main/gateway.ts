@@ -7,6 +7,7 @@ import { aborted, longLivedController } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, type LogLevel } from '../lib/log.ts';
 import { MetricsRegistry } from '../lib/metrics.ts';
+import { outliveReader } from '../lib/outlive-reader.ts';
 import { installObjects } from './areas.ts';
 import { addressOf, connectAs, listenAddress, reach, serveHealth, type State } from './on-kubernetes.ts';
 import { productVersion } from './product-version.ts';
@@ -43,6 +44,7 @@ export async function gateway(options: GatewayOptions): Promise<void> {
     const { host, port } = listenAddress(options.listen, 8090);
     const at = await running.listen(host, port);
     states.set('gateway', 'leading');
+    outliveReader(process.stdout);
     process.stdout.write(
       `Tenantry ${productVersion()} leads to plugins on Kubernetes ${version} at ${server}, port ${at}; ${addressOf(health)}\n`,
     );

@@ -9,6 +9,7 @@ import { machineFacts } from '../engine/node/registration/machine-facts.ts';
 import { isDns1123Subdomain } from '../kube/names.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, LOG_LEVELS, type Log } from '../lib/log.ts';
+import { outliveReader } from '../lib/outlive-reader.ts';
 import { nodeName } from './node-name.ts';
 import { nodeClient, runNode, type NodeOptions, type RunningNode } from './run-node.ts';
 import { productVersion } from './product-version.ts';
@@ -90,6 +91,7 @@ export async function join(options: JoinOptions): Promise<void> {
   });
   identity.onServing(({ certificatePem: certificate, keyPem: key }) => node.renewServing({ certificate, key }));
   const tunnelled = tunnel && (await startTunnel(settings, tunnel, node, identity, log));
+  outliveReader(process.stdout);
   process.stdout.write(`node ${name} has joined ${server.origin}\n`);
   await ended(async () => {
     clearInterval(alive);

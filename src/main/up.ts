@@ -5,6 +5,7 @@ import { parseCidr } from '../kube/ip.ts';
 import { isDns1123Subdomain, isQualifiedName } from '../kube/names.ts';
 import { Quantity } from '../kube/quantity.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
+import { outliveReader } from '../lib/outlive-reader.ts';
 import { exporterSettings } from '../lib/tracing/exporter-settings.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { builtDefinitions } from './areas.ts';
@@ -43,6 +44,7 @@ const DEFAULT_PORT = 6443;
 export async function up(options: UpOptions): Promise<void> {
   const port = portOf(options.port);
   const log = createLog({ level: levelOf(options.logLevel), format: options.logFormat === 'json' ? 'json' : 'pretty' });
+  outliveReader(process.stdout);
   checkAddress(options.address);
   const node = nodeSettings(options);
   const traces = exporterSettings(process.env, 'tenantry', options.otlpEndpoint);

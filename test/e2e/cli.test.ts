@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { tenantry, type } from './command.ts';
@@ -185,6 +188,35 @@ describe('stopping', () => {
     const again = await spawnEngine(data);
     expect((await again.target.request('GET', SECRET)).body.data.password).toBe(Buffer.from('open sesame').toString('base64'));
     expect(await again.stop()).toBe(0);
+  });
+
+  test('right behind the greeting loses no write and says nothing of it', async () => {
+    const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', place('brief'), '--port', '0', '--node', 'none']);
+    const said = text(child.stderr);
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(await said).toBe('');
+  });
+});
+
+describe('up without a reader', () => {
+  test('goes on when both its outputs are closed', async () => {
+    const data = place('unread');
+    const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', data, '--port', '0', '--node', 'none', '--log-level', 'debug']);
+    const ended = once(child, 'exit');
+    child.stdout.destroy();
+    child.stderr.destroy();
+    try {
+      // A start that takes its time, and requests that are told in the log.
+      await vi.waitUntil(async () => (await tenantry('status', '--data', data)).code === 0, { timeout: 15_000, interval: 100 });
+      expect((await tenantry('status', '--data', data)).code).toBe(0);
+      expect(child.exitCode).toBeNull();
+    } finally {
+      child.kill('SIGTERM');
+    }
+    expect(await ended).toEqual([0, null]);
   });
 });
 

@@ -87,6 +87,8 @@ export class ApiServer {
   readonly #chain: RequestChain;
   readonly #discovery: Discovery;
   readonly #openApi: OpenApi;
+  #underWay = 0;
+  readonly #idleWaiters: (() => void)[] = [];
 
   constructor(parts: ApiServerParts) {
     const { foundation } = parts;
@@ -123,8 +125,18 @@ export class ApiServer {
     this.#exposeGauges(fairness);
   }
 
-  handle(incoming: Incoming): Promise<Outcome> {
-    return this.#chain.handle(incoming);
+  async handle(incoming: Incoming): Promise<Outcome> {
+    this.#underWay++;
+    try {
+      return await this.#chain.handle(incoming);
+    } finally {
+      if (--this.#underWay === 0) for (const resolve of this.#idleWaiters.splice(0)) resolve();
+    }
+  }
+
+  /** Resolves when no request is worked on. Who has sent one may have gone long before: in the same process too. */
+  whenIdle(): Promise<void> {
+    return this.#underWay === 0 ? Promise.resolve() : new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
   /** For WebSocket and SPDY: `run` gets the request once it is authenticated and authorized. @throws StatusError */

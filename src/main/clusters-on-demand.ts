@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CLUSTER_RULES } from '../areas/clusters/admission/cluster-rules.ts';
+import { TenantHomes } from '../areas/clusters/placement/tenant-homes.ts';
 import { CLUSTERS_GROUPS, CLUSTERS_USER } from '../areas/clusters/clusters-rights.ts';
 import type { ClustersEnvironment } from '../areas/clusters/clusters-environment.ts';
 import type { NetworkChoice, Wire } from '../areas/clusters/network/open-networks.ts';
@@ -61,6 +62,8 @@ interface Opened {
 
 /** The clusters area within the engine: it starts with the first TenantCluster, or the first question that admission has about one. */
 export class ClustersOnDemand {
+  /** Where tenants live that have a cluster of their own. */
+  readonly homes = new TenantHomes();
   readonly #options: Options;
   #connect!: (connection: Connection) => void;
   /** Requests may come before the engine's own clients are there. */
@@ -131,6 +134,7 @@ export class ClustersOnDemand {
         const { installRuns } = await import('./runs-in-clusters.ts');
         await installRuns(tenantClient, definitions());
       },
+      homes: this.homes,
       controlPlanes: [embedded, ...kubernetes],
       offers: {
         controlPlanes: [

@@ -293,7 +293,7 @@ function startBuiltInControllers(
       ? [
           runsOnDemand(clientAs, node?.mode, traces),
           tenancy.onDemand(clientAs, metrics),
-          pluginsOnDemand(clientAs, data, node, (told) => refusals.follow(told)),
+          pluginsOnDemand(clientAs, data, node, (told) => refusals.follow(told), clusters.homes),
           clusters.onDemand(clientAs, metrics, definitions!),
           ...(gateway ? [gatewayOnDemand(gateway, { data, url, address, pki, client: clientOf(server, user), node })] : []),
         ]

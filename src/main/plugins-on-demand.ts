@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { PLUGINS_USER } from '../areas/plugins/plugins-rights.ts';
 import type { FollowRefusals } from '../areas/plugins/audit/attempt-source.ts';
 import type { EmbeddedDatabase } from '../areas/plugins/database/platform-database.ts';
+import type { TenantHomes } from '../areas/plugins/placement/tenant-home.ts';
 import type { Client } from '../client/client.ts';
 import type { OnDemand } from '../engine/controllers/start-on-demand.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -16,6 +17,7 @@ export function pluginsOnDemand(
   data: string,
   node?: NodeSupervisor,
   followRefusals?: FollowRefusals,
+  homes?: TenantHomes,
 ): OnDemand {
   return {
     resources: ['publishers', 'pluginversions', 'plugininstallations'].map((plural) => `plugins.tenantry.dev/${plural}`),
@@ -37,6 +39,7 @@ export function pluginsOnDemand(
           registry,
           embeddedDatabase: databaseOf(client, data, clock, log, node),
           followRefusals,
+          homes,
           instance: hostname(),
         });
     },

@@ -6,6 +6,7 @@ import type { SharedInformers } from '../../runtime/informer/shared-informers.ts
 import type { TenantServices } from './access/services/tenant-services.ts';
 import type { Gateways } from './access/vpn/gateways.ts';
 import type { ControlPlanes } from './control-plane/control-planes.ts';
+import type { TenantHomes } from './placement/tenant-homes.ts';
 import type { Offers } from './policy/model/offers.ts';
 import type { MachineKind, OpenMachines, WorkerMachines } from './workers/worker-machines.ts';
 import type { OpenNetworks, TenantNetworks } from './vpc/tenant-networks.ts';
@@ -20,6 +21,8 @@ export interface ClustersStart {
   controlPlanes: readonly ControlPlanes[];
   /** Makes the Kinds of the runs area, and the rights of its controllers, known in a tenant's cluster. */
   installRuns(tenantClient: Client): Promise<void>;
+  /** Told which clusters tenants live in. */
+  homes: TenantHomes;
   /** What can be had here. */
   offers: Omit<Offers, 'networks' | 'machines'>;
   /** Kinds of machines that may be had, as far as nobody has tried. */

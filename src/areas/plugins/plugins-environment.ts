@@ -6,6 +6,7 @@ import type { EventRecorder } from '../../runtime/event-recorder.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import type { FollowRefusals } from './audit/attempt-source.ts';
 import type { EmbeddedDatabase } from './database/platform-database.ts';
+import type { TenantHomes } from './placement/tenant-home.ts';
 import type { ImageRegistry } from './verification/image-evidence.ts';
 
 /** What the area is started with, on either engine. */
@@ -20,6 +21,8 @@ export interface PluginsStart {
   embeddedDatabase?: EmbeddedDatabase;
   /** The requests that the API server refuses, where it is one that tells us. */
   followRefusals?: FollowRefusals;
+  /** Where tenants live; absent: on the host, all of them. */
+  homes?: TenantHomes;
   /** Which process this is, in Events. */
   instance: string;
 }

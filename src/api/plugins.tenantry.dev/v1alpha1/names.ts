@@ -10,6 +10,13 @@ export const VERSION_LABEL = 'plugins.tenantry.dev/version';
 export const MANAGED_LABEL = 'plugins.tenantry.dev/managed';
 /** On the namespace of a plugin: which PluginInstallation of its tenant it belongs to. */
 export const INSTALLATION_ANNOTATION = 'plugins.tenantry.dev/installation';
+/**
+ * On the namespace of a plugin whose tenant lives in a cluster: that cluster, when the plugin is at work there; `kept-from:<cluster>`, when it
+ * cannot be. Absent: it is on the host, or on its way.
+ */
+export const PLACE_ANNOTATION = 'plugins.tenantry.dev/place';
+/** In a tenant's cluster, on all that the platform put there for plugins: the tenant. */
+export const PLACED_FROM_LABEL = 'plugins.tenantry.dev/placed-from';
 export const INSTALLATION_FINALIZER = 'plugins.tenantry.dev/installation';
 
 /** On a PluginVersion: a value that is not yet in `status.observedRecheck` has the registry asked at once. */
@@ -25,6 +32,8 @@ export const WORKLOAD_LABEL = 'plugins.tenantry.dev/workload';
 export const GATEWAY_REPORTS_NAMESPACE = 'tenantry-gateways';
 /** On ConfigMaps there: what one gateway tells about versions that take over from each other. */
 export const GATEWAY_REPORT_LABEL = 'plugins.tenantry.dev/gateway-report';
+/** On Secrets there: how gateways reach the Pods of one tenant's plugins in its cluster. */
+export const GATEWAY_ACCESS_LABEL = 'plugins.tenantry.dev/gateway-access';
 /** In the platform's namespace: the Service by which plugins reach the gateway, and a ConfigMap with its `url` for users. */
 export const GATEWAY_NAME = 'plugin-gateway';
 
@@ -65,6 +74,10 @@ export const PLUGINS_GROUP = 'tenantry:plugins';
 /** Where a secret of a plugin is, in every backend. */
 export function secretPathOf(plugin: string, tenant: string, path: string): string {
   return `adapstory/plugins/${plugin}/${tenant}/${path}`;
+}
+
+export function keptFrom(cluster: string): string {
+  return `kept-from:${cluster}`;
 }
 
 export function subjectOf(plugin: string, tenant: string): string {

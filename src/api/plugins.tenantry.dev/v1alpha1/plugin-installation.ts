@@ -80,6 +80,19 @@ export const pluginInstallationDefinition = {
         },
       ),
       gateway,
+      /** The tenant's cluster that requests go to, and the Pods that take them there; absent: they go to Pods of the host. */
+      placement: object(
+        { cluster: text() },
+        {
+          endpoints: list(
+            object(
+              { workload: text(), port: integer({ minimum: 1, maximum: 65535 }), pods: list(text({ maxLength: 253 }), { maxItems: 32 }) },
+              {},
+            ),
+            { maxItems: 10 },
+          ),
+        },
+      ),
       /** The version that was taken back by itself, and why; it is not tried again before somebody asks. */
       rejected: object({ version: text(), reason: text(), message: text(), at: time() }, {}),
       /** The last request to try it again that was heard. */

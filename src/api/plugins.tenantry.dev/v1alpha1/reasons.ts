@@ -7,6 +7,8 @@ export const InstallationCondition = {
   TrafficSafe: 'TrafficSafe',
   SignatureVerified: 'SignatureVerified',
   NamespaceReady: 'NamespaceReady',
+  /** It is known where it has to run: on the host, or in the cluster that its tenant lives in. */
+  PlaceChosen: 'PlaceChosen',
   LimitsSet: 'LimitsSet',
   NetworkIsolated: 'NetworkIsolated',
   IdentityIssued: 'IdentityIssued',
@@ -14,11 +16,15 @@ export const InstallationCondition = {
   DatabaseReady: 'DatabaseReady',
   EventsReady: 'EventsReady',
   WorkloadDeployed: 'WorkloadDeployed',
+  /** Requests go to where it has to run, as soon as it answers there. */
+  RequestsPlaced: 'RequestsPlaced',
   ProbesPassed: 'ProbesPassed',
   /** All requests go to the wanted version, and no other is left. */
   TrafficShifted: 'TrafficShifted',
   /** Not a step: False while a rollback is asked for that there is no way for. */
   RollbackAccepted: 'RollbackAccepted',
+  /** Not a step: whether a plugin of a tenant that lives in a cluster is there too. */
+  Placed: 'Placed',
   /** Not a step: whether models find the tools of the plugin. */
   ToolsRegistered: 'ToolsRegistered',
   /** Not a step: whether events wait for the plugin for too long. True is the bad news. */
@@ -60,6 +66,11 @@ export const InstallationReason = {
   ShiftingTraffic: 'ShiftingTraffic',
   Draining: 'Draining',
   TakingBack: 'TakingBack',
+  OnHost: 'OnHost',
+  InCluster: 'InCluster',
+  KeptOnHost: 'KeptOnHost',
+  Moving: 'Moving',
+  ClusterUnavailable: 'ClusterUnavailable',
   Suspended: 'Suspended',
   Retained: 'Retained',
   Deleting: 'Deleting',

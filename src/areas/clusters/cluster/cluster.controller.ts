@@ -89,13 +89,18 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       if (running) runningById.set(metadata.uid!, running);
       else {
         runningById.delete(metadata.uid!);
+        environment.homes.forget({ metadata });
         await placements.close(metadata.uid!);
         await connections.close(metadata.uid!);
       }
     },
     connection: ({ metadata }) => connections.open(metadata.uid!, runningById.get(metadata.uid!)!),
     addOn: (offer) => catalog.find(offer),
-    keepPlacement: (cluster, tenantClient) => placements.keep(cluster, tenantClient),
+    async keepPlacement(cluster, tenantClient) {
+      const state = await placements.keep(cluster, tenantClient);
+      environment.homes.keep(cluster, tenantClient, runningById.get(cluster.metadata.uid!)!);
+      return state;
+    },
     vpcOf: ({ metadata }) => vpcs.get(`${metadata.namespace}/${metadata.namespace}`),
     async makeVpc(vpc) {
       await hostClient

@@ -51,6 +51,8 @@ export const ClusterCondition = {
   /** Not steps: they tell, and stop nothing. */
   WithinBounds: 'WithinBounds',
   ProcessIsolated: 'ProcessIsolated',
+  /** It runs the version that it is to run; absent: there was never another. */
+  Upgraded: 'Upgraded',
   /** While a cluster is deleted. */
   PlacementReleased: 'PlacementReleased',
   WorkersGone: 'WorkersGone',
@@ -101,6 +103,9 @@ export const ClusterReason = {
   PortTaken: 'PortTaken',
   StartFailed: 'StartFailed',
   Restarting: 'Restarting',
+  Upgrading: 'Upgrading',
+  UpgradeFailed: 'UpgradeFailed',
+  Upgraded: 'Upgraded',
   NoBackup: 'NoBackup',
   BackupTooLarge: 'BackupTooLarge',
   NoMachines: 'NoMachines',

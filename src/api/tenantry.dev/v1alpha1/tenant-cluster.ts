@@ -136,7 +136,10 @@ const status = object(
     /** What is being done. */
     progress: text(),
     provider: text(),
+    /** The one that it runs. */
     version: text(),
+    /** The one that it is taken to, and why that did not come up: then it goes on with the one that it has. Absent: it has what it is to have. */
+    upgrade: object({ version: text() }, { failed: text() }),
     endpoint: text(),
     /** The Secret with the kubeconfig of its administrators. */
     kubeconfig: text(),

@@ -64,3 +64,18 @@ it('progress is what a busy cluster waits for, and goes with it', () => {
   summarise(cluster, done(), FACTS, NOW);
   expect(cluster.status?.progress).toBeUndefined();
 });
+
+it('an upgrade is told while it lasts, when it failed and when it is done, and never of a cluster that had none', () => {
+  const cluster = aCluster([Accepted]);
+  const told = () => {
+    summarise(cluster, done(), FACTS, NOW);
+    return findCondition(cluster.status?.conditions, ClusterCondition.Upgraded);
+  };
+  expect(told()).toBeUndefined();
+  cluster.status = { ...cluster.status, version: '1.34.4', upgrade: { version: '1.35.4' } };
+  expect(told()).toMatchObject({ status: 'False', reason: 'Upgrading', message: 'it is taken from 1.34.4 to 1.35.4' });
+  cluster.status.upgrade!.failed = 'it ended';
+  expect(told()).toMatchObject({ status: 'False', reason: 'UpgradeFailed' });
+  cluster.status = { ...cluster.status, version: '1.35.4', upgrade: undefined };
+  expect(told()).toMatchObject({ status: 'True', message: 'it has version 1.35.4' });
+});

@@ -5,6 +5,7 @@ import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
 import type { Bounds } from '../policy/model/bounds.ts';
 import { demandOf, type Violation } from '../policy/model/violations.ts';
+import { isUpgrading, upgradeText } from './model/upgrade.ts';
 
 export interface ClusterFacts {
   bounds: Bounds | undefined;
@@ -40,6 +41,12 @@ export function summarise(cluster: TenantCluster, outcome: Outcome, facts: Clust
     beyond === '' ? ClusterReason.Within : ClusterReason.Beyond,
     beyond === '' ? '' : `${beyond}. Nothing is stopped because of that.`,
   );
+  const upgrade = upgradeText(status);
+  if (upgrade !== undefined) {
+    tell(ClusterCondition.Upgraded, 'False', isUpgrading(status) ? ClusterReason.Upgrading : ClusterReason.UpgradeFailed, upgrade);
+  } else if (findCondition(status.conditions, ClusterCondition.Upgraded)) {
+    tell(ClusterCondition.Upgraded, 'True', ClusterReason.Upgraded, `it has version ${status.version}`);
+  }
   if (facts.running === undefined) return;
   const { sharedUser } = facts.running;
   tell(

@@ -1,13 +1,14 @@
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { WantedControlPlane } from '../../control-plane/control-planes.ts';
+import { versionToRun } from './upgrade.ts';
 
 export function wantedControlPlane({ metadata, spec, status }: TenantCluster): WantedControlPlane {
   return {
     id: metadata.uid!,
     namespace: metadata.namespace!,
     name: metadata.name!,
-    version: status!.version!,
+    version: versionToRun(status!),
     names: spec.access?.names ?? [],
     ...(status!.network === undefined ? {} : { address: status!.network.address }),
     accessRevision: spec.access?.revision ?? 0,

@@ -4,6 +4,7 @@ import { done, stalled } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import { placementOf } from '../../policy/model/placement.ts';
 import type { ClusterPorts } from '../cluster.steps.ts';
+import { withVersion } from '../model/upgrade.ts';
 
 /** Who serves it, and which version. One that is served already stays so, whatever became of the bounds. */
 export function accepted({ tenantOf, boundsOf, offers }: Pick<ClusterPorts, 'tenantOf' | 'boundsOf' | 'offers'>): Step<TenantCluster> {
@@ -21,7 +22,7 @@ export function accepted({ tenantOf, boundsOf, offers }: Pick<ClusterPorts, 'ten
       }
       const placement = placementOf(cluster, bounds, offers, now());
       if ('refusal' in placement) return isServed ? done('Accepted') : stalled(ClusterReason.NoProvider, placement.refusal);
-      cluster.status = { ...cluster.status, provider: placement.provider, version: placement.version };
+      cluster.status = { ...withVersion(cluster.status ?? {}, placement.version), provider: placement.provider };
       return done('Accepted');
     },
   };

@@ -186,3 +186,23 @@ it('a cluster that bounds have shrunk below may be changed, and may not become m
   expect(newViolations(judge(3), judge(2))).toEqual([]);
   expect(newViolations(judge(3), judge(4))).toHaveLength(1);
 });
+
+it('a cluster whose version has expired may be upgraded to the next, and to no other', () => {
+  const versions = [
+    { version: '1.34', classification: 'expired' as const },
+    { version: '1.35', classification: 'supported' as const },
+    { version: '1.36', classification: 'supported' as const },
+  ];
+  const bounds = boundsOf(TENANT, [aPolicy({ versions })])!;
+  const judge = (version: string) =>
+    violationsOf(
+      aCluster({ version, controlPlane: { provider: 'kubernetes' } }, { provider: 'kubernetes', version: '1.34.4' }),
+      [],
+      bounds,
+      OLD,
+      NOW,
+    );
+  const OLD: Offers = { ...OFFERS, controlPlanes: [{ provider: 'kubernetes', versions: ['1.36.1', '1.35.4', '1.34.4'], maxReplicas: 1 }] };
+  expect(newViolations(judge('1.34'), judge('1.35'))).toEqual([]);
+  expect(newViolations(judge('1.34'), judge('1.36'))).toHaveLength(1);
+});

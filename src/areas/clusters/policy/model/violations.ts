@@ -80,7 +80,8 @@ function tooMuch(bound: string, what: string, tenant: string, has: string, may: 
 
 function placeViolations(cluster: TenantCluster, bounds: Bounds, offers: Offers, now: number): Violation[] {
   const placement = placementOf(cluster, bounds, offers, now);
-  if ('refusal' in placement) return [{ bound: 'version', amount: 1, message: placement.refusal }];
+  // More than a version that has only become too old: who has that one may not ask for any other.
+  if ('refusal' in placement) return [{ bound: 'version', amount: 2, message: placement.refusal }];
   const seen = bounds.classify(placement.version, now);
   if ('missingIn' in seen) {
     const message = `ClusterPolicy "${seen.missingIn}" no longer allows version ${placement.version}; upgrade it`;

@@ -25,6 +25,13 @@ const PACKAGES: Record<Binary, string> = {
 
 /** The Go module that pins what is built. Tests run from the root of the checkout. */
 export const MODULE_FOLDER = join(process.cwd(), 'test/cluster/kubernetes');
+/** A Kubernetes to build: its version, and the Go module that pins it. */
+export interface Release {
+  version: string;
+  module: string;
+}
+const RELEASE: Release = { version: KUBERNETES_VERSION, module: MODULE_FOLDER };
+
 /** Pinned apart, with the same versions of what both need: a change of it builds nothing of Kubernetes again. */
 const OTHER_MODULES: Partial<Record<Binary, string>> = {
   etcdutl: join(process.cwd(), 'test/cluster/control-plane-programs'),
@@ -32,22 +39,26 @@ const OTHER_MODULES: Partial<Record<Binary, string>> = {
 };
 
 /** Binaries take minutes to build and never differ for the same pins, so they outlive the checkout. */
-export function cacheFolder(): string {
+export function cacheFolder(version = KUBERNETES_VERSION): string {
   const cache = process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache');
-  return join(cache, 'tenantry', `kubernetes-${KUBERNETES_VERSION}`, 'bin');
+  return join(cache, 'tenantry', `kubernetes-${version}`, 'bin');
 }
 
 /** The path of a real Kubernetes binary, built on first use. The stamp beside it says which go.mod and go.sum it was built from. */
-export async function binary(name: Binary, report: (line: string) => void = console.error): Promise<string> {
-  const folder = cacheFolder();
+export async function binary(
+  name: Binary,
+  report: (line: string) => void = console.error,
+  { version, module: pinned }: Release = RELEASE,
+): Promise<string> {
+  const folder = cacheFolder(version);
   const path = join(folder, name);
   const stamp = join(folder, `${name}.pins`);
-  const module = OTHER_MODULES[name] ?? MODULE_FOLDER;
+  const module = OTHER_MODULES[name] ?? pinned;
   const pins = pinsHash(module);
   if (existsSync(path) && existsSync(stamp) && readFileSync(stamp, 'utf8') === pins) return path;
   mkdirSync(folder, { recursive: true });
-  report(`Building ${name} ${KUBERNETES_VERSION} into ${folder}; the first time takes minutes.`);
-  await run('go', buildArguments(name, path), module);
+  report(`Building ${name} ${version} into ${folder}; the first time takes minutes.`);
+  await run('go', buildArguments(name, version, path), module);
   writeFileSync(stamp, pins);
   return path;
 }
@@ -66,11 +77,11 @@ function pinsHash(module: string): string {
   return hash.digest('hex');
 }
 
-function buildArguments(name: Binary, output: string): string[] {
+function buildArguments(name: Binary, version: string, output: string): string[] {
   if (name === 'e2e.test') return ['test', '-c', '-ldflags', '-s -w', '-o', output, PACKAGES[name]];
-  const [major, minor] = KUBERNETES_VERSION.split('.');
+  const [major, minor] = version.split('.');
   // Without these the server calls itself v0.0.0, and clients that look at the version misbehave.
-  const variables = { gitVersion: `v${KUBERNETES_VERSION}`, gitMajor: major, gitMinor: minor };
+  const variables = { gitVersion: `v${version}`, gitMajor: major, gitMinor: minor };
   const flags = Object.entries(variables).map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`);
   return ['build', '-ldflags', ['-s', '-w', ...flags].join(' '), '-o', output, PACKAGES[name]];
 }

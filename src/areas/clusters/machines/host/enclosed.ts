@@ -29,7 +29,7 @@ const LEADER = 'trap "" TERM; "$@"; exit $?';
  */
 export async function enclosed(boot: Boot, { bwrap, setpriv, shared, memoryBytes, command }: Enclosure): Promise<Command> {
   const programs = [command[0], setpriv];
-  const files = new Set([...programs, ...(await Promise.all(programs.map(sharedLibraries))).flat()]);
+  const files = new Set([...programs, ...(await sharedLibraries(...programs))]);
   const view = viewOf(boot.folder, { system: [...files], shared, memoryBytes });
   const { program, args } = inItsNetwork(boot, [bwrap, ...view, '--', ...asItsUser(setpriv, boot.user, command)]);
   return { program: '/bin/sh', args: ['-c', LEADER, 'sh', program, ...args] };

@@ -42,11 +42,11 @@ export async function findKernel(given?: string): Promise<GuestKernel | undefine
   return kernels.toSorted((a, b) => rank(a) - rank(b) || byAge(a, b)).at(-1);
 }
 
-/** The libraries that a program is loaded with, its loader among them. */
-export async function sharedLibraries(program: string): Promise<string[]> {
-  const { stdout } = await promisify(execFile)('ldd', [program]).catch((error: Error & { stdout?: string }) => {
+/** The libraries that programs are loaded with, their loader among them. */
+export async function sharedLibraries(...programs: readonly string[]): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('ldd', programs).catch((error: Error & { stdout?: string }) => {
     // One that needs none is not an error.
-    if (/not a dynamic executable|statically linked/.test(`${error.stdout}${error.message}`)) return { stdout: '' };
+    if (/not a dynamic executable|statically linked/.test(`${error.stdout}${error.message}`)) return { stdout: error.stdout ?? '' };
     throw error;
   });
   return librariesIn(stdout);

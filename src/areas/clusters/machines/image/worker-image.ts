@@ -1,12 +1,14 @@
-import { chmod, constants, copyFile, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { chmod, copyFile, cp, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { runCommand } from '../../../../lib/run-command.ts';
+import { copyProgram } from './copy-program.ts';
 import { cpio, directory, file, type CpioEntry } from './cpio.ts';
 import { AGENT, FIRST_INIT, INITTAB, START } from './guest-scripts.ts';
+import { copyInterpreters, findInterpreters, interpreterFiles, type Interpreters } from './interpreters.ts';
 import { BOOT_MODULES, loadOrder, POD_MODULES } from './kernel-modules.ts';
 import { writePlainKernel } from './plain-kernel.ts';
 import { copyProduct, productFiles } from './product-files.ts';
-import { editionOf, findKernel, findProgram, sharedLibraries, type GuestKernel } from './system-files.ts';
+import { editionOf, findKernel, findProgram, type GuestKernel } from './system-files.ts';
 
 export interface WorkerImageOptions {
   /** Images are kept below it, one folder for each edition. */
@@ -40,8 +42,8 @@ const FOLDERS = ['bin', 'dev', 'etc', 'image', 'lib', 'opt', 'proc', 'root', 'ru
 /** Of the world, one in each file, found by the hash of its name. */
 const AUTHORITIES = '/etc/ssl/certs';
 const notBundled = (path: string) => !path.endsWith('.crt') && !path.endsWith('java');
-/** Made anew in each worker, so outside of what it cannot write to. */
-const LINKS = { 'etc/hosts': '/run/hosts', 'etc/resolv.conf': '/run/resolv.conf' };
+/** What is made anew in each worker is outside of what it cannot write to; `env` is where scripts look for it. */
+const LINKS = { 'etc/hosts': '/run/hosts', 'etc/resolv.conf': '/run/resolv.conf', 'usr/bin/env': '../../bin/busybox' };
 
 /** Images for workers, made of what is installed here the first time one is wanted, and whenever that has changed. */
 export class WorkerImages {
@@ -84,7 +86,9 @@ export class WorkerImages {
     const [kernel, busybox] = await Promise.all([findKernel(this.#options.kernel), findProgram('busybox')]);
     const runtimes = (await Promise.all(RUNTIMES.map(findProgram))).filter((path) => path !== undefined);
     const tools = [...(await Promise.all(TOOLS.map(findProgram))).filter((path) => path !== undefined), ...runtimes.slice(0, 1)];
-    const sources = [node, busybox!, ...tools, ...(kernel === undefined ? [] : [kernel.path]), ...(await productFiles(product))];
+    const interpreters = await findInterpreters();
+    const system = [busybox!, ...tools, ...interpreterFiles(interpreters), ...(kernel === undefined ? [] : [kernel.path])];
+    const sources = [node, ...system, ...(await productFiles(product))];
     const key = `${kernel?.release ?? 'no-kernel'}-${await editionOf(sources)}`;
     const folder = join(this.root, key);
     const image: WorkerImage = {
@@ -99,7 +103,7 @@ export class WorkerImages {
     const draft = join(this.root, `draft-${process.pid}`);
     await rm(draft, { recursive: true, force: true });
     await mkdir(draft, { recursive: true, mode: 0o755 });
-    await build({ draft, product, node, busybox: busybox!, tools, kernel });
+    await build({ draft, product, node, busybox: busybox!, tools, interpreters, kernel });
     await rename(draft, folder);
     return image;
   }
@@ -111,10 +115,11 @@ interface Build {
   node: string;
   busybox: string;
   tools: readonly string[];
+  interpreters: Interpreters;
   kernel: GuestKernel | undefined;
 }
 
-async function build({ draft, product, node, busybox, tools, kernel }: Build): Promise<void> {
+async function build({ draft, product, node, busybox, tools, interpreters, kernel }: Build): Promise<void> {
   const tree = join(draft, 'tree');
   for (const folder of FOLDERS) await mkdir(join(tree, folder), { recursive: true, mode: 0o755 });
   await copyProgram(node, join(tree, 'usr/bin/node'), tree);
@@ -122,6 +127,7 @@ async function build({ draft, product, node, busybox, tools, kernel }: Build): P
   await copyFile(busybox, join(tree, 'bin/busybox'));
   const applets = (await runCommand(busybox, ['--list'])).split('\n').filter((name) => name !== '' && name !== 'busybox');
   for (const name of applets) await symlink('busybox', join(tree, 'bin', name));
+  await copyInterpreters(interpreters, tree);
   await copyProduct(product, join(tree, 'opt/tenantry'));
   for (const [place, target] of Object.entries(LINKS)) await symlink(target, join(tree, place));
   await writeFile(join(tree, 'etc/inittab'), INITTAB);
@@ -138,17 +144,6 @@ async function build({ draft, product, node, busybox, tools, kernel }: Build): P
     await copyFile(kernel.path, join(draft, 'kernel'));
   }
   await makeDisk(tree, join(draft, 'disk'));
-}
-
-/** With the libraries that it is loaded with, where it looks for them. */
-async function copyProgram(from: string, to: string, tree: string): Promise<void> {
-  await copyFile(from, to, constants.COPYFILE_FICLONE);
-  await chmod(to, 0o755);
-  for (const library of await sharedLibraries(from)) {
-    const place = join(tree, library);
-    await mkdir(dirname(place), { recursive: true, mode: 0o755 });
-    await copyFile(library, place, constants.COPYFILE_FICLONE);
-  }
 }
 
 async function initramfs(busybox: string, kernel: GuestKernel | undefined): Promise<CpioEntry[]> {

@@ -104,6 +104,7 @@ export function assembleServer({
   const identity = createIdentity({
     reader: objects,
     signingKey: pki.serviceAccountKeys.privateKey,
+    verificationKeys: pki.formerServiceAccountKeys,
     frontProxyNames: [FRONT_PROXY_COMMON_NAME],
     moreTokens: moreTokens?.(objects),
     now: () => realClock.now(),

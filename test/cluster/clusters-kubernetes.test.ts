@@ -46,11 +46,12 @@ controlPlaneConformance('kubernetes', {
     }),
   processesOf,
   steadyProcessesOf: (root, id) => processesOf(root, id).filter((pid) => nameOf(pid) !== 'proxy-server'),
-  async expireKeys(root, wanted) {
+  async makeKeys(root, wanted, daysAgo) {
     const { port } = recordOf(root, wanted.id);
     const needs = { ...BESIDE_THE_DATA, addresses: ['127.0.0.1'], server: `https://127.0.0.1:${port}` };
-    await ensureKubernetesKeys(join(root, wanted.id, 'pki'), wanted, needs, { now: () => Date.now() - 800 * DAY_MS });
+    await ensureKubernetesKeys(join(root, wanted.id, 'pki'), wanted, needs, { now: () => Date.now() - daysAgo * DAY_MS });
   },
+  authorities: { ca: 'tenantry-ca', 'front-proxy-ca': 'tenantry-front-proxy-ca', 'etcd-ca': 'tenantry-etcd-ca' },
   version: KUBERNETES_VERSION,
 });
 

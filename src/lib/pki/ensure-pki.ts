@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import { issueCertificate, issueSelfSigned, NOT_BEFORE_SKEW_MS, type Authority, type CertificateTemplate } from './certificate.ts';
 import { generateKeys, KeyFiles, type CertificateFile, type EncryptionKey, type KeyPair } from './key-files.ts';
+import { readIfPresent } from './private-file.ts';
 
 /** Everything secret and everything trusted of one server, as it stands in its data directory. */
 export interface Pki {
@@ -17,6 +18,8 @@ export interface Pki {
   kubeletClient: CertificateFile;
   admin: CertificateFile;
   serviceAccountKeys: KeyPair;
+  /** Tokens that were signed with these are good too. */
+  formerServiceAccountKeys: KeyObject[];
   /** The first one encrypts Secrets at rest, all of them decrypt. */
   encryptionKeys: EncryptionKey[];
 }
@@ -26,7 +29,16 @@ export interface PkiOptions {
   names?: readonly string[];
   /** IP addresses the server is reached by, besides loopback. */
   addresses?: readonly string[];
+  /** Leaves from before are made anew, in milliseconds. */
+  leavesSince?: number;
   clock: Pick<Clock, 'now'>;
+}
+
+/** Who signs leaves, and what is asked of those. */
+export interface LeafAuthority extends Authority {
+  /** Shown with each of them, for who trusts only authorities of before: this one, signed by those. */
+  crossPem?: string;
+  leavesSince?: number;
 }
 
 export const FRONT_PROXY_COMMON_NAME = 'front-proxy-client';
@@ -38,7 +50,7 @@ const STANDARD_NAMES = ['kubernetes', 'kubernetes.default', 'kubernetes.default.
 const STANDARD_ADDRESSES = ['127.0.0.1', '::1'];
 const DAY_MS = 24 * 3600 * 1000;
 const AUTHORITY_LIFETIME_MS = 3650 * DAY_MS;
-const LEAF_LIFETIME_MS = 365 * DAY_MS;
+export const LEAF_LIFETIME_MS = 365 * DAY_MS;
 /** A leaf with less than this left is replaced, so that a server restarted now and then never shows an expired one. */
 export const RENEWAL_WINDOW_MS = 90 * DAY_MS;
 
@@ -47,12 +59,14 @@ export async function ensurePki(directory: string, options: PkiOptions): Promise
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const files = new KeyFiles(directory);
   const now = options.clock.now();
+  const { leavesSince } = options;
   const [authority, frontProxyAuthority, serviceAccountKeys, encryptionKeys] = await Promise.all([
-    ensureAuthority(files, 'ca', 'tenantry-ca', now),
-    ensureAuthority(files, 'front-proxy-ca', 'tenantry-front-proxy-ca', now),
+    ensureAuthority(files, 'ca', 'tenantry-ca', now, leavesSince),
+    ensureAuthority(files, 'front-proxy-ca', 'tenantry-front-proxy-ca', now, leavesSince),
     files.signingKey('sa'),
     files.encryptionKeys('encryption'),
   ]);
+  const formerServiceAccountKeys = await files.formerKeys('sa');
   const names = [...new Set([...STANDARD_NAMES, ...(options.names ?? [])])].sort();
   const addresses = [...new Set([...STANDARD_ADDRESSES, ...(options.addresses ?? [])])].sort();
   const [frontProxyClient, serving, kubeletClient, admin] = await Promise.all([
@@ -67,7 +81,8 @@ export async function ensurePki(directory: string, options: PkiOptions): Promise
     ensureLeaf(files, 'admin', authority, now, client(ADMIN_COMMON_NAME, ['system:masters'])),
   ]);
   await files.flush();
-  return { authority, frontProxyAuthority, frontProxyClient, serving, kubeletClient, admin, serviceAccountKeys, encryptionKeys };
+  const signed = { frontProxyClient, serving, kubeletClient, admin };
+  return { authority, frontProxyAuthority, ...signed, serviceAccountKeys, formerServiceAccountKeys, encryptionKeys };
 }
 
 export type LeafTemplate = Pick<CertificateTemplate, 'subject' | 'usages' | 'alternativeNames'>;
@@ -76,25 +91,48 @@ export function client(commonName: string, organizations: string[]): LeafTemplat
   return { subject: { commonName, organizations }, usages: ['digital signature', 'key encipherment', 'client auth'] };
 }
 
-export async function ensureAuthority(files: KeyFiles, name: string, commonName: string, now: number): Promise<CertificateFile> {
+/** Its file may hold further authorities after it, which are trusted and sign nothing any more. */
+export async function ensureAuthority(
+  files: KeyFiles,
+  name: string,
+  commonName: string,
+  now: number,
+  leavesSince?: number,
+): Promise<CertificateFile & LeafAuthority> {
   const { certificatePem, keyPem } = await files.read(name);
   if (certificatePem !== undefined && keyPem === undefined) {
     throw new Error(
       `Cannot use authority "${files.path(`${name}.crt`)}": its key is missing; restore ${name}.key from a backup, or remove the .crt file to make a new authority that no existing client trusts`,
     );
   }
-  if (certificatePem !== undefined && keyPem !== undefined) return presentAuthority(files.path(`${name}.crt`), certificatePem, keyPem, now);
+  if (certificatePem !== undefined && keyPem !== undefined) {
+    const present = presentAuthority(files.path(`${name}.crt`), certificatePem, keyPem, now);
+    return { ...present, crossPem: await readIfPresent(files.path(crossFileOf(name))), leavesSince };
+  }
   // A key without its certificate is what a crash between the two writes leaves behind.
   const privateKey = keyPem === undefined ? generateKeys().privateKey : createPrivateKey(keyPem);
-  const template: CertificateTemplate = {
+  return files.writePair(name, newAuthority(commonName, privateKey, now), privateKey);
+}
+
+/** Where the certificates are that authorities of before gave to this one. */
+export function crossFileOf(authority: string): string {
+  return `${authority}-cross.crt`;
+}
+
+/** PEM of a root. */
+export function newAuthority(commonName: string, key: KeyObject, now: number): string {
+  return issueSelfSigned(authorityTemplate(commonName, key, now, now + AUTHORITY_LIFETIME_MS), key);
+}
+
+export function authorityTemplate(commonName: string, key: KeyObject, now: number, notAfter: number): CertificateTemplate {
+  return {
     subject: { commonName, organizations: [] },
-    publicKey: createPublicKey(privateKey),
+    publicKey: createPublicKey(key),
     usages: ['digital signature', 'key encipherment', 'cert sign'],
     notBefore: new Date(now - NOT_BEFORE_SKEW_MS),
-    notAfter: new Date(now + AUTHORITY_LIFETIME_MS),
+    notAfter: new Date(notAfter),
     isAuthority: true,
   };
-  return files.writePair(name, issueSelfSigned(template, privateKey), privateKey);
 }
 
 function presentAuthority(path: string, certificatePem: string, keyPem: string, now: number): CertificateFile {
@@ -121,17 +159,21 @@ function readAuthority(path: string, certificatePem: string, keyPem: string): Pi
 export async function ensureLeaf(
   files: KeyFiles,
   name: string,
-  authority: Authority,
+  authority: LeafAuthority,
   now: number,
   wanted: LeafTemplate,
 ): Promise<CertificateFile> {
   const { certificatePem, keyPem } = await files.read(name);
+  const chained = (pem: string) => `${pem}${authority.crossPem ?? ''}`;
   if (certificatePem !== undefined && keyPem !== undefined) {
     const present = readLeaf(certificatePem, keyPem);
-    if (present && isUsable(present, authority, now, wanted)) return present;
+    if (present && isUsable(present, authority, now, wanted)) {
+      const text = chained(present.certificate.toString());
+      return text === certificatePem ? present : files.writePair(name, text, present.key);
+    }
   }
   const { privateKey, publicKey } = generateKeys();
-  return files.writePair(name, issueCertificate(leafTemplate(wanted, publicKey, authority, now), authority), privateKey);
+  return files.writePair(name, chained(issueCertificate(leafTemplate(wanted, publicKey, authority, now), authority)), privateKey);
 }
 
 function leafTemplate(wanted: LeafTemplate, publicKey: KeyObject, authority: Authority, now: number): CertificateTemplate {
@@ -148,17 +190,24 @@ function readLeaf(certificatePem: string, keyPem: string): CertificateFile | und
   }
 }
 
-function isUsable(leaf: CertificateFile, authority: Authority, now: number, wanted: LeafTemplate): boolean {
+function isUsable(leaf: CertificateFile, authority: LeafAuthority, now: number, wanted: LeafTemplate): boolean {
   const { certificate, key } = leaf;
   const renewAt = Math.min(Date.parse(certificate.validTo), Date.parse(authority.certificate.validTo)) - RENEWAL_WINDOW_MS;
+  const issued = Date.parse(certificate.validFrom) + NOT_BEFORE_SKEW_MS;
   return (
     Date.parse(certificate.validFrom) <= now &&
+    issued >= wholeSeconds(authority.leavesSince ?? 0) &&
     now < renewAt &&
     certificate.checkPrivateKey(key) &&
     certificate.checkIssued(authority.certificate) &&
     certificate.verify(authority.certificate.publicKey) &&
     coversNames(certificate, wanted)
   );
+}
+
+/** Certificates know no smaller parts of time. */
+function wholeSeconds(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
 }
 
 function coversNames(certificate: X509Certificate, { alternativeNames }: LeafTemplate): boolean {

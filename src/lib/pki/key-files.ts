@@ -1,6 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, X509Certificate, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import type { Authority } from './certificate.ts';
+import { parsePem } from './pem.ts';
 import { readIfPresent, replaceFile, syncDirectoryOf } from './private-file.ts';
 
 export interface KeyPair {
@@ -58,6 +59,13 @@ export class KeyFiles {
     await this.#write(`${name}.key`, keys.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, PRIVATE);
     await this.#write(`${name}.pub`, keys.publicKey.export({ type: 'spki', format: 'pem' }) as string, PUBLIC);
     return keys;
+  }
+
+  /** Public keys after the first in `<name>.pub`: those that signed before. */
+  async formerKeys(name: string): Promise<KeyObject[]> {
+    return parsePem((await readIfPresent(this.path(`${name}.pub`))) ?? '')
+      .slice(1)
+      .map(({ der }) => createPublicKey({ key: der, format: 'der', type: 'spki' }));
   }
 
   /** Keys of 32 bytes by id; the first one encrypts, all of them decrypt. One per line: `<id> <base64>`. */

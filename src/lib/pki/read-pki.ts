@@ -23,5 +23,7 @@ export async function readPki(directory: string): Promise<Pki> {
       files.signingKey('sa'),
       files.encryptionKeys('encryption'),
     ]);
-  return { authority, frontProxyAuthority, frontProxyClient, serving, kubeletClient, admin, serviceAccountKeys, encryptionKeys };
+  const signed = { frontProxyClient, serving, kubeletClient, admin };
+  const formerServiceAccountKeys = await files.formerKeys('sa');
+  return { authority, frontProxyAuthority, ...signed, serviceAccountKeys, formerServiceAccountKeys, encryptionKeys };
 }

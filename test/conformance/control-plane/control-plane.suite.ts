@@ -1,5 +1,5 @@
 import { randomUUID, X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import type {
   RunningControlPlane,
   WantedControlPlane,
 } from '../../../src/areas/clusters/control-plane/control-planes.ts';
+import { PlaneAuthorities } from '../../../src/areas/clusters/control-plane/process/plane-authorities.ts';
 import { FakeClock } from '../../../src/lib/clock-fake.ts';
 import { processTable } from '../../../src/lib/process-table.ts';
 import { connectTarget, type ApiTarget } from '../../support/api-target.ts';
@@ -23,8 +24,10 @@ export interface ControlPlaneWorld {
   processesOf(root: string, id: string): number[];
   /** Those of them that new certificates do not end. */
   steadyProcessesOf(root: string, id: string): number[];
-  /** Makes its certificates such that ended long ago. It sleeps. */
-  expireKeys(root: string, wanted: WantedControlPlane): Promise<void>;
+  /** Makes those of its certificates that are missing or have to be renewed, so many days ago. It sleeps. */
+  makeKeys(root: string, wanted: WantedControlPlane, daysAgo: number): Promise<void>;
+  /** Names of its authorities, with the common names of their certificates. */
+  authorities: Readonly<Record<string, string>>;
   version: string;
 }
 
@@ -228,7 +231,7 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       // A folder and a time of its own, which ends today: what is renewed is good for those who live now.
       const folder = mkdtempSync(join(tmpdir(), 'tenantry-planes-'));
       const time = new FakeClock(new Date(Date.now() - 300 * DAY_MS).toISOString());
-      const renewing = await world.open(folder, time);
+      let renewing = await world.open(folder, time);
       const wanted = aCluster();
       try {
         const before = await renewing.run(wanted);
@@ -246,15 +249,89 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
         expect((await as(after, after.owner).request('GET', '/version')).status).toBe(200);
         // Nor is one lost that slept until they had ended.
         await renewing.sleep(wanted.id);
-        await world.expireKeys(folder, wanted);
+        await world.makeKeys(folder, wanted, 800);
         const woken = await renewing.run(wanted);
         expect(woken.certificatesExpire).toBeGreaterThan(time.now());
         expect((await as(woken, woken.platform).request('GET', '/readyz')).status).toBe(200);
+        // Not even when the authorities had, too.
+        await renewing.sleep(wanted.id);
+        const keys = join(folder, wanted.id, 'pki');
+        for (const authority of Object.keys(world.authorities)) {
+          for (const kind of ['crt', 'key']) rmSync(join(keys, `${authority}.${kind}`));
+        }
+        await renewing.close();
+        await world.makeKeys(folder, wanted, 4000);
+        const ended = readFileSync(join(keys, 'ca.crt'), 'utf8');
+        renewing = await world.open(folder, time);
+        const revived = await renewing.run(wanted);
+        expect(revived.authorities).toMatchObject({ edition: 2, reason: 'Expired' });
+        expect(revived.authorityPem).not.toContain(ended);
+        expect((await as(revived, revived.platform).request('GET', '/readyz')).status).toBe(200);
       } finally {
         await renewing.remove(wanted.id);
         await renewing.close();
         rmSync(folder, { recursive: true, force: true });
       }
+    });
+
+    it('new authorities sign while those of before stay trusted, until they are revoked', LONG, async () => {
+      const wanted = aCluster();
+      const first = await planes.run(wanted);
+      await bindOwners(first);
+      await write(as(first, first.platform), 'kept');
+      const oldToken = await serviceAccountToken(as(first, first.platform));
+      const secrets = '/api/v1/secrets';
+
+      const rotation = { certificates: 0, authorities: 1, revoke: 0 };
+      const second = await planes.run({ ...wanted, rotation });
+      expect(second.endpoint).toBe(first.endpoint);
+      expect(second.authorities).toMatchObject({ edition: 2, reason: 'Asked' });
+      expect(new X509Certificate(second.owner.certificatePem).issuer).toBe('CN=tenantry-ca-2');
+      // Who knows only the authority of before takes the server for the right one, and is let in, with a certificate and with a token.
+      expect((await as(first, first.owner).request('GET', secrets)).status).toBe(200);
+      expect(await statusWithToken(first, oldToken)).not.toBe(401);
+      expect((await as(second, second.owner).request('GET', secrets)).status).toBe(200);
+      const platform = as(second, second.platform);
+      expect(await has(platform, 'kept')).toBe(true);
+      const newToken = await serviceAccountToken(platform);
+      const rootCa = async () =>
+        (await platform.request('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')).body.data['ca.crt'];
+      await expect.poll(rootCa, { timeout: 60_000 }).toBe(second.authorityPem);
+
+      // Whoever was to revoke them died right after it was written down.
+      await planes.close();
+      const places = {
+        state: join(root, wanted.id, 'authorities.json'),
+        keys: join(root, wanted.id, 'pki'),
+        authorities: world.authorities,
+      };
+      await (await PlaneAuthorities.open(places))!.advance({ ...rotation, revoke: 1 }, clock.now());
+      planes = await world.open(root, clock);
+      const third = await planes.run({ ...wanted, rotation: { ...rotation, revoke: 1 } });
+      expect(third.authorities).toMatchObject({ edition: 2, formersUntil: undefined });
+      expect((await as(third, first.owner).request('GET', secrets)).status).toBe(401);
+      expect((await as(third, first.platform).request('GET', secrets)).status).toBe(401);
+      await expect(as(first, first.owner).request('GET', secrets)).rejects.toThrow(/certificate|signature/i);
+      expect(await statusWithToken(third, oldToken)).toBe(401);
+      expect((await as(third, third.owner).request('GET', secrets)).status).toBe(200);
+      expect(await statusWithToken(third, newToken)).not.toBe(401);
+      expect(await has(as(third, third.platform), 'kept')).toBe(true);
+    });
+
+    it('certificates are made anew when that is asked for, without a restart', LONG, async () => {
+      const wanted = aCluster();
+      const before = await planes.run(wanted);
+      const processes = world.steadyProcessesOf(root, wanted.id);
+      const shown = await servingCertificate(before.endpoint);
+      await clock.advance(2000);
+      const after = await planes.run({ ...wanted, rotation: { certificates: 1, authorities: 0, revoke: 0 } });
+      expect(after.authorityPem).toBe(before.authorityPem);
+      expect(serialOf(after.owner)).not.toBe(serialOf(before.owner));
+      expect((await servingCertificate(after.endpoint)).serialNumber).not.toBe(shown.serialNumber);
+      expect(world.steadyProcessesOf(root, wanted.id)).toEqual(processes);
+      // A clock that is some minutes behind takes it as well.
+      const { validFrom } = await servingCertificate(after.endpoint);
+      expect(clock.now() - Date.parse(validFrom)).toBeGreaterThanOrEqual(5 * 60_000 - 1000);
     });
 
     it('one that is deleted leaves nothing', LONG, async () => {

@@ -22,9 +22,10 @@ controlPlaneConformance('embedded', {
     }),
   processesOf,
   steadyProcessesOf: processesOf,
-  async expireKeys(root, wanted) {
+  async makeKeys(root, wanted, daysAgo) {
     const endpoint = { address: '127.0.0.1', serviceAddress: '10.96.0.1' };
-    await ensureClusterKeys(join(root, wanted.id, 'pki'), wanted, endpoint, { now: () => Date.now() - 800 * 24 * 3600 * 1000 });
+    await ensureClusterKeys(join(root, wanted.id, 'pki'), wanted, endpoint, { now: () => Date.now() - daysAgo * 24 * 3600 * 1000 });
   },
+  authorities: { ca: 'tenantry-ca', 'front-proxy-ca': 'tenantry-front-proxy-ca' },
   version: '1.35.4',
 });

@@ -1,4 +1,6 @@
 import type { ClusterReason, ControlPlaneProvider } from '../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import type { RotationWish } from './process/model/rotation-step.ts';
+import type { AuthorityNews } from './process/plane-authorities.ts';
 
 /** What a control plane is to be. Complete: a provider needs nothing else, and keeps nothing but what is in its folder. */
 export interface WantedControlPlane {
@@ -13,6 +15,8 @@ export interface WantedControlPlane {
   address?: string;
   /** Which edition of the owners' credentials is good. */
   accessRevision: number;
+  /** What was asked for of its certificates; absent: nothing. */
+  rotation?: RotationWish;
 }
 
 export interface CertificatePair {
@@ -32,6 +36,8 @@ export interface RunningControlPlane {
   platform: CertificatePair;
   /** When the first certificate ends, in milliseconds. */
   certificatesExpire: number;
+  /** Who signs its certificates, and who else is trusted. */
+  authorities?: AuthorityNews;
   /** Why its processes share a user with others; undefined: they have one of their own. */
   sharedUser?: string;
   /** Where the tunnels of its workers arrive; absent: it takes none. */

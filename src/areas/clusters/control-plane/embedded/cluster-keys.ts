@@ -11,10 +11,12 @@ export async function ensureClusterKeys(
   { names, accessRevision }: WantedControlPlane,
   endpoint: { address: string; serviceAddress: string },
   clock: Pick<Clock, 'now'>,
+  leavesSince?: number,
 ): Promise<PlaneKeys> {
   const pki = await ensurePki(folder, {
     names: names.filter((name) => isIP(name) === 0),
     addresses: [endpoint.address, endpoint.serviceAddress, ...names.filter((name) => isIP(name) !== 0)],
+    leavesSince,
     clock,
   });
   const { owner, ownerGroup } = await ensureOwner(folder, pki.authority, accessRevision, clock.now());

@@ -39,7 +39,9 @@ function embeddedKind({ program, productVersion, serviceAddress }: EmbeddedOptio
     loadsAhead: true,
     memoryBytes: 1024 ** 3,
     pids: 256,
-    ensureKeys: (wanted, { id, folders, address }, clock) => ensureClusterKeys(folders.pki(id), wanted, { address, serviceAddress }, clock),
+    authorities: { ca: 'tenantry-ca', 'front-proxy-ca': 'tenantry-front-proxy-ca' },
+    ensureKeys: (wanted, { id, folders, address }, clock, leavesSince) =>
+      ensureClusterKeys(folders.pki(id), wanted, { address, serviceAddress }, clock, leavesSince),
     go: (_wanted, { record, address }) => ({ address, port: record.port, productVersion }),
     restore: ({ id }, { folders, record: { user } }, source, signal) => {
       const keepKeys = async (encryptionKeys: string) => {

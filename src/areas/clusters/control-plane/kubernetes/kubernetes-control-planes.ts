@@ -64,10 +64,11 @@ function kubernetesKind({ program, productVersion, sets, network: able }: Kubern
     addressOf: (record) => network?.addressOf(record),
     surroundings: (_wanted, { id, record }) => (hasNetwork(record) ? [network!.resource(id, record)] : []),
     startedBy: ({ record }) => (hasNetwork(record) ? network!.startedBy(record) : []),
-    ensureKeys(wanted, place, clock) {
+    authorities: { ca: 'tenantry-ca', 'front-proxy-ca': 'tenantry-front-proxy-ca', 'etcd-ca': 'tenantry-etcd-ca' },
+    ensureKeys(wanted, place, clock, leavesSince) {
       const { innerAddress, port } = layoutOf(setOf(sets, wanted.version), place);
       const needs = { ...BESIDE_THE_DATA, addresses: [place.address, innerAddress], server: `https://${innerAddress}:${port}` };
-      return ensureKubernetesKeys(place.folders.pki(place.id), wanted, needs, clock);
+      return ensureKubernetesKeys(place.folders.pki(place.id), wanted, needs, clock, leavesSince);
     },
     go: (wanted, place) => ({ productVersion, programs: programPlan(layoutOf(setOf(sets, wanted.version), place)) }),
     tunnel: ({ address, record }) => ({ address, port: record.tunnelPort! }),

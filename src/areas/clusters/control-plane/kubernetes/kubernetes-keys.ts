@@ -36,13 +36,14 @@ export async function ensureKubernetesKeys(
   { names, accessRevision }: WantedControlPlane,
   { addresses, server, hosts = [], etcdHosts, keyFolder, tunnelSocket }: KeyNeeds,
   clock: Pick<Clock, 'now'>,
+  leavesSince?: number,
 ): Promise<PlaneKeys> {
   const now = clock.now();
   const hostNames = [...hosts, ...names.filter((name) => isIP(name) === 0)];
   const allAddresses = [...addresses, ...names.filter((name) => isIP(name) !== 0)];
-  const pki = await ensurePki(folder, { names: hostNames, addresses: [...allAddresses, SERVICE_ADDRESS], clock });
+  const pki = await ensurePki(folder, { names: hostNames, addresses: [...allAddresses, SERVICE_ADDRESS], leavesSince, clock });
   const files = new KeyFiles(folder);
-  const store = await ensureAuthority(files, 'etcd-ca', 'tenantry-etcd-ca', now);
+  const store = await ensureAuthority(files, 'etcd-ca', 'tenantry-etcd-ca', now, leavesSince);
   const [etcdServer, etcdPeer, etcdClient, healthClient, tunnel, controllerManager, scheduler] = await Promise.all([
     ensureLeaf(files, 'etcd-server', store, now, both('etcd', etcdHosts, ['127.0.0.1'])),
     ensureLeaf(files, 'etcd-peer', store, now, both('etcd', etcdHosts, ['127.0.0.1'])),
@@ -55,6 +56,8 @@ export async function ensureKubernetesKeys(
   await files.flush();
   const { owner, ownerGroup } = await ensureOwner(folder, pki.authority, accessRevision, now);
   await Promise.all([
+    // Others may stand beside it in its file, and who signs takes one alone.
+    keepFile(join(folder, 'ca-signing.crt'), pki.authority.certificate.toString()),
     keepFile(join(folder, 'controller-manager.conf'), kubeconfigOf('controller-manager', server, keyFolder)),
     keepFile(join(folder, 'scheduler.conf'), kubeconfigOf('scheduler', server, keyFolder)),
     keepFile(join(folder, 'egress.json'), JSON.stringify(egressThrough(tunnelSocket))),

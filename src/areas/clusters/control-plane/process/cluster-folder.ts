@@ -40,6 +40,7 @@ const RECORD = /^([0-9a-f-]+)\.json$/;
  * The files of all control planes on this machine:
  *
  *     <root>/records/<id>.json       written by us alone
+ *     <root>/<id>/authorities.json   ours: who signs and who is trusted, once that was changed
  *     <root>/<id>/pki/               written by us, read by the cluster's user
  *     <root>/<id>/data/              the cluster's own: store, audit log, control socket
  *     <root>/<id>/log                what its process says
@@ -60,6 +61,10 @@ export class ClusterFolders {
 
   pki(id: string): string {
     return join(this.root, id, 'pki');
+  }
+
+  authorities(id: string): string {
+    return join(this.root, id, 'authorities.json');
   }
 
   data(id: string): string {

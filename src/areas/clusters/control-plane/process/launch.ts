@@ -17,6 +17,8 @@ export interface GoMessage {
   address?: string;
   port?: number;
   productVersion?: string;
+  /** Which authorities it is to trust: it reads them when it starts. */
+  trust?: string;
   /** What it says of itself from then on: one that was told something else is replaced. */
   edition?: string;
   /** For one that looks after other programs. */

@@ -49,7 +49,10 @@ export interface PlaneKind {
   surroundings?(wanted: WantedControlPlane | undefined, place: PlanePlace): ControlPlaneResource[];
   /** What the process is started by, in place of directly. */
   startedBy?(place: PlanePlace): readonly string[];
-  ensureKeys(wanted: WantedControlPlane, place: PlanePlace, clock: Pick<Clock, 'now'>): Promise<PlaneKeys>;
+  /** Its authorities: the names of their files, with the common names of their certificates. */
+  readonly authorities: Readonly<Record<string, string>>;
+  /** @param leavesSince certificates from before are made anew */
+  ensureKeys(wanted: WantedControlPlane, place: PlanePlace, clock: Pick<Clock, 'now'>, leavesSince?: number): Promise<PlaneKeys>;
   /** What is told to the process once its keys are there. A process that was told something else is replaced. */
   go(wanted: WantedControlPlane, place: PlanePlace): Omit<GoMessage, 'edition'>;
   /** Has the objects of one that is stopped replaced by those of a backup. */

@@ -20,9 +20,11 @@ import { Allocation } from './allocation.ts';
 import { ClusterFolders, type ClusterRecord } from './cluster-folder.ts';
 import { backupsIn, tooLarge, writeBackup } from './backup-files.ts';
 import { askControl } from './control-socket.ts';
+import { PlaneAuthorities, type AuthorityPlaces } from './plane-authorities.ts';
+import { NO_WISH } from './model/rotation-step.ts';
 import { endProcess } from './end-process.ts';
 import { whyNoOwnUsers } from './other-users.ts';
-import type { Launched } from './launch.ts';
+import type { GoMessage, Launched } from './launch.ts';
 import { planeLimits, type PlaneGroups, type PlaneLimits } from './plane-groups.ts';
 import type { PlaneKeys, PlaneKind, PlanePlace } from './plane-kind.ts';
 import { ServerProcess } from './server-process.ts';
@@ -47,6 +49,10 @@ interface Held {
   record: ClusterRecord;
   server: ServerProcess;
   keys?: PlaneKeys;
+  /** Who signs and is trusted; undefined until that is read, or made. */
+  authorities?: PlaneAuthorities;
+  /** When something about them is to be done by the clock, in milliseconds. */
+  authoritiesDue: number;
   /** What the process that runs was started with. */
   edition?: string;
   /** A program that has loaded already, for the first start. */
@@ -100,11 +106,11 @@ export class ProcessControlPlanes implements ControlPlanes {
     return this.#inTurn(wanted.id, async () => {
       const held = await this.#hold(wanted);
       const before = this.#wanted.get(wanted.id);
-      const place = this.#place(wanted.id, held, wanted);
       this.#kind.check?.(wanted);
       this.#wanted.set(wanted.id, wanted);
       if (this.#isAsWanted(held, before, wanted)) return this.#running(wanted, held);
-      if (held.server.isLive && held.edition !== editionOf(this.#kind.go(wanted, place))) await this.#endProgram(wanted.id, held);
+      await this.#rotate(wanted, held);
+      if (held.server.isLive && held.edition !== editionOf(this.#word(wanted, held))) await this.#endProgram(wanted.id, held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
       if (held.record.forwarded !== wanted.address) await this.#write(wanted.id, held, { forwarded: wanted.address });
       const ensure = () => this.#ensure(wanted, held, signal);
@@ -226,7 +232,7 @@ export class ProcessControlPlanes implements ControlPlanes {
 
   /** Asked for again, which happens with every change of anything: nothing is read or written. */
   #isAsWanted(held: Held, before: WantedControlPlane | undefined, wanted: WantedControlPlane): boolean {
-    if (!held.server.isLive || held.keys === undefined || this.#options.clock.now() >= renewalOf(held.keys)) return false;
+    if (!held.server.isLive || held.keys === undefined || this.#options.clock.now() >= dueOf(held)) return false;
     return JSON.stringify(before) === JSON.stringify(wanted);
   }
 
@@ -276,7 +282,7 @@ export class ProcessControlPlanes implements ControlPlanes {
   async #loadProgram(wanted: WantedControlPlane, held: Held): Promise<void> {
     const { id } = wanted;
     const place = this.#place(id, held, wanted);
-    const edition = editionOf(this.#kind.go(wanted, place));
+    const edition = editionOf(this.#word(wanted, held));
     held.edition = edition;
     if (await held.server.adopt(held.record.process, edition))
       return this.#options.groups?.hold(id, held.record.process!.pid, this.#limits);
@@ -302,8 +308,27 @@ export class ProcessControlPlanes implements ControlPlanes {
     if (held.record.process !== undefined) await this.#write(id, held, { process: undefined });
   }
 
+  /** Authorities, one step after the other until there is none left for now. A process that knows others is replaced. */
+  async #rotate(wanted: WantedControlPlane, held: Held): Promise<void> {
+    held.authorities ??= await PlaneAuthorities.open(this.#authorityPlaces(wanted.id));
+    if (held.authorities !== undefined)
+      held.authoritiesDue = await held.authorities.advance(wanted.rotation ?? NO_WISH, this.#options.clock.now());
+  }
+
+  #authorityPlaces(id: string): AuthorityPlaces {
+    return { state: this.#folders.authorities(id), keys: this.#folders.pki(id), authorities: this.#kind.authorities };
+  }
+
   async #ensureKeys(wanted: WantedControlPlane, held: Held): Promise<void> {
-    const keys = await this.#kind.ensureKeys(wanted, this.#place(wanted.id, held, wanted), this.#options.clock);
+    const { clock } = this.#options;
+    held.authorities ??= await PlaneAuthorities.open(this.#authorityPlaces(wanted.id));
+    await held.authorities?.apply();
+    const keys = await this.#kind.ensureKeys(wanted, this.#place(wanted.id, held, wanted), clock, held.authorities?.leavesSince);
+    if (held.authorities === undefined) {
+      const born = wanted.rotation ?? NO_WISH;
+      held.authorities = await PlaneAuthorities.open(this.#authorityPlaces(wanted.id), born);
+      held.authoritiesDue = (await held.authorities?.advance(born, clock.now())) ?? 0;
+    }
     await this.#folders.shareKeys(wanted.id, held.record.user);
     const isNew = held.server.isLive && held.keys?.edition !== keys.edition;
     if (isNew) (await askControl(this.#folders.data(wanted.id), 'POST', '/certificates', ANSWER_MS)).resume();
@@ -313,7 +338,7 @@ export class ProcessControlPlanes implements ControlPlanes {
 
   async #answer(wanted: WantedControlPlane, held: Held, signal: AbortSignal | undefined): Promise<void> {
     const { id } = wanted;
-    const word = this.#kind.go(wanted, this.#place(id, held, wanted));
+    const word = this.#word(wanted, held);
     await held.server.answer(
       { ...word, edition: editionOf(word) },
       (diedAfterMs) => {
@@ -331,6 +356,13 @@ export class ProcessControlPlanes implements ControlPlanes {
     await this.#options.groups?.limitProcessor(id, this.#limits);
   }
 
+  /** What its process is told: one that was told something else is replaced. */
+  #word(wanted: WantedControlPlane, held: Held): Omit<GoMessage, 'edition'> {
+    const word = this.#kind.go(wanted, this.#place(wanted.id, held, wanted));
+    const trust = held.authorities?.trust;
+    return trust === undefined ? word : { ...word, trust };
+  }
+
   #running(wanted: WantedControlPlane, held: Held): RunningControlPlane {
     const { keys, record, server } = held;
     const place = this.#place(wanted.id, held, wanted);
@@ -342,6 +374,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       ownerGroup,
       platform,
       certificatesExpire: expire,
+      authorities: held.authorities?.news,
       sharedUser: record.sharedUser,
       tunnel: this.#kind.tunnel?.(place),
       trouble: server.trouble,
@@ -358,7 +391,12 @@ export class ProcessControlPlanes implements ControlPlanes {
     this.#renewal = clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
     for (const [id, wanted] of this.#wanted) {
       const held = this.#held.get(id);
-      if (!held?.server.isLive || held.keys === undefined || clock.now() < renewalOf(held.keys)) continue;
+      if (!held?.server.isLive || held.keys === undefined || clock.now() < dueOf(held)) continue;
+      // Its process has to be started again for that, which is not done from here.
+      if (clock.now() >= held.authoritiesDue) {
+        this.#tell(id);
+        continue;
+      }
       const before = held.keys.expire;
       this.#inTurn(id, () => this.#ensureKeys(wanted, held)).then(
         () => held.keys?.expire !== before && this.#tell(id),
@@ -414,7 +452,7 @@ export class ProcessControlPlanes implements ControlPlanes {
 
   #remember(id: string, record: ClusterRecord): Held {
     const server = new ServerProcess(this.#folders.data(id), this.#options.clock);
-    const held: Held = { record, server, backoff: new Backoff(RESTART), notBefore: 0 };
+    const held: Held = { record, server, authoritiesDue: 0, backoff: new Backoff(RESTART), notBefore: 0 };
     this.#held.set(id, held);
     return held;
   }
@@ -463,8 +501,8 @@ async function inTurn<T>(turns: Map<string, Promise<unknown>>, key: string, work
 }
 
 /** When to look whether something has to be renewed. */
-function renewalOf({ expire }: PlaneKeys): number {
-  return expire - RENEWAL_WINDOW_MS;
+function dueOf({ keys, authoritiesDue }: Held): number {
+  return Math.min(keys!.expire - RENEWAL_WINDOW_MS, authoritiesDue);
 }
 
 function editionOf(word: object): string {

@@ -22,7 +22,7 @@ const FILES: Record<Part, readonly string[]> = {
     'egress.json',
     ...pair('konnectivity-server'),
   ],
-  'controller-manager': ['ca.crt', 'ca.key', 'sa.key', 'controller-manager.conf', ...pair('controller-manager')],
+  'controller-manager': ['ca.crt', 'ca-signing.crt', 'ca.key', 'sa.key', 'controller-manager.conf', ...pair('controller-manager')],
   scheduler: ['ca.crt', 'scheduler.conf', ...pair('scheduler')],
 };
 

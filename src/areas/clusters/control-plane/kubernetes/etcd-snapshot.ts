@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm } from 'node:fs/promises';
+import { request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { askEtcd } from './etcd-call.ts';
-import { ETCD_MEMBER, inDataFolder, KEYS, STORE_FOLDER } from './model/programs.ts';
+import { ETCD_HOSTS, ETCD_MEMBER, ETCD_SOCKET, inDataFolder, KEYS, STORE_FOLDER } from './model/programs.ts';
 
 /** The first line of a backup; the rest of it is the snapshot as etcd gives it. */
 interface SnapshotHeader {
@@ -20,8 +21,6 @@ const NEWLINE = 0x0a;
 const HEADER_LIMIT = 64 * 1024;
 const RESTORED = 'restored';
 const FORMER = 'store.before-restore';
-/** In a store out of a backup that nobody has looked through. etcd does not mind. */
-const UNSEEN = 'from-backup';
 
 /** A backup of the control plane in this folder, which runs. */
 export async function* snapshot(): AsyncGenerator<Uint8Array, void, void> {
@@ -39,6 +38,22 @@ export async function* snapshot(): AsyncGenerator<Uint8Array, void, void> {
   }
 }
 
+/** etcd's own API, in the form that needs no gRPC. */
+async function askEtcd(path: string): Promise<IncomingMessage> {
+  const name = 'etcd-healthcheck-client';
+  const [ca, cert, key] = await Promise.all(['etcd-ca.crt', `${name}.crt`, `${name}.key`].map((file) => readFile(`${KEYS}/${file}`)));
+  return new Promise((resolve, reject) => {
+    const options = { socketPath: ETCD_SOCKET, servername: ETCD_HOSTS[0], ca, cert, key, agent: false as const };
+    const sent = request({ ...options, method: 'POST', path }, (response) => {
+      if (response.statusCode === 200) return resolve(response);
+      response.resume();
+      reject(new Error(`etcd answered ${response.statusCode}`));
+    });
+    sent.once('error', reject);
+    sent.end('{}');
+  });
+}
+
 /**
  * Makes a store beside the present one out of a backup. Revisions go on from a number that grows with time, and earlier ones count as
  * compacted: whoever watches from before is told to list again, after the first restore and after any later one.
@@ -52,7 +67,6 @@ export async function unpackSnapshot(archive: Readable, etcdutl: string, now: nu
   const revisions = ['--bump-revision', String(now), '--mark-compacted'];
   await promisify(execFile)(etcdutl, ['snapshot', 'restore', file, `--data-dir=${inDataFolder(RESTORED)}`, ...ETCD_MEMBER, ...revisions]);
   await rm(file, { force: true });
-  await writeFile(join(RESTORED, UNSEEN), '', { mode: 0o600 });
   return header.encryptionKeys;
 }
 
@@ -70,15 +84,6 @@ export async function undoUnfinishedRestore(): Promise<void> {
     // There is none, or a store is there.
   });
   await rm(join('.', `${RESTORED}.db`), { force: true });
-}
-
-/** Whether the store came out of a backup, and holds things that must not go on where they were. */
-export async function isUnseen(): Promise<boolean> {
-  return (await stat(join(STORE_FOLDER, UNSEEN)).catch(() => undefined)) !== undefined;
-}
-
-export async function setSeen(): Promise<void> {
-  await rm(join(STORE_FOLDER, UNSEEN), { force: true });
 }
 
 async function readHeader(archive: Readable): Promise<{ header: SnapshotHeader; rest: AsyncIterable<Uint8Array> }> {

@@ -18,6 +18,7 @@ export function clustersRights(): KubeObject[] {
     },
     { apiGroups: ['tenantry.dev'], resources: ['tenants', 'clusterpolicies'], verbs: READ },
     { apiGroups: [''], resources: ['secrets'], verbs: WRITE },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'update'] },
     { apiGroups: [''], resources: ['configmaps'], verbs: [...READ, 'create'] },
     // What Runtimes and Runs are made of is copied into the clusters that they are placed in; what becomes of them is told here.
     { apiGroups: [''], resources: ['namespaces', 'serviceaccounts', 'limitranges'], verbs: READ },

@@ -51,6 +51,7 @@ export const ClusterCondition = {
   /** Not steps: they tell, and stop nothing. */
   WithinBounds: 'WithinBounds',
   ProcessIsolated: 'ProcessIsolated',
+  CertificatesValid: 'CertificatesValid',
   /** It runs the version that it is to run; absent: there was never another. */
   Upgraded: 'Upgraded',
   /** While a cluster is deleted. */
@@ -118,6 +119,9 @@ export const ClusterReason = {
   AddOnsInstalling: 'AddOnsInstalling',
   OwnUser: 'OwnUser',
   SharedUser: 'SharedUser',
+  Valid: 'Valid',
+  Overlapping: 'Overlapping',
+  Expired: 'Expired',
   Beyond: 'BeyondBounds',
   Within: 'WithinBounds',
 } as const;

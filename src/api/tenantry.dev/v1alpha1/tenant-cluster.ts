@@ -62,6 +62,18 @@ const spec = object(
         revision: integer({ minimum: 0 }),
       },
     ),
+    /** Requests about its certificates: a number that is raised is one more. */
+    certificates: object(
+      {},
+      {
+        /** All certificates are made anew. */
+        revision: integer({ minimum: 0 }),
+        /** New authorities sign, and a new key of service accounts; those of before stay trusted until what they signed has ended. */
+        authorities: integer({ minimum: 0 }),
+        /** Authorities of before, and all that they signed, are not trusted any more. */
+        revoke: integer({ minimum: 0 }),
+      },
+    ),
     /** Chosen from those that the policies offer; the mandatory ones come by themselves. */
     addOns: names,
     /** Its processes end, its data stays. */
@@ -104,6 +116,9 @@ const worker = object(
     /** What it was made for: one that its pool no longer asks for is replaced. */
     version: text(),
     size: text(),
+    /** The edition of authorities that it joined with, and whether it has to join again, because they are revoked. */
+    authorities: integer(),
+    rejoins: boolean(),
     /** Where its port of the network ends: a tap, or a namespace. Until it is known there is no port. */
     attachment: object({ kind: oneOf(['Tap', 'Namespace']) }, { owner: integer({ format: 'int64' }), path: text() }),
     /** The ranges of its Pods, which are routed through it. */
@@ -144,6 +159,18 @@ const status = object(
     /** The Secret with the kubeconfig of its administrators. */
     kubeconfig: text(),
     certificatesExpire: time(),
+    /** Who signs its certificates. */
+    authorities: object(
+      {
+        /** The first ones, the second ... */
+        edition: integer(),
+        expire: time(),
+      },
+      {
+        /** Those of before are trusted too, until then. */
+        formerTrustedUntil: time(),
+      },
+    ),
     addOns: list(text()),
     /** Its place in the VPC of its tenant. */
     network: object(

@@ -12,6 +12,7 @@ import { Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import { Controller } from '../../../runtime/controller.ts';
+import { EventRecorder } from '../../../runtime/event-recorder.ts';
 import type { Change } from '../../../runtime/informer/informer.ts';
 import { keyOf, splitKey } from '../../../runtime/informer/object-cache.ts';
 import { done } from '../../../runtime/steps/outcome.ts';
@@ -30,6 +31,7 @@ import { machineId } from '../workers/model/pool-plan.ts';
 import { keepClusterWorkers } from '../workers/keep-cluster-workers.ts';
 import { AddOnCatalog } from './add-on-catalog.ts';
 import { clusterSteps, type ClusterPorts } from './cluster.steps.ts';
+import { certificatesEvent } from './model/certificates.ts';
 import { networkReleased } from './steps/network-released.step.ts';
 import { summarise, type ClusterFacts } from './summarise.ts';
 
@@ -38,6 +40,7 @@ const CONCURRENCY = 32;
 /** Of one tenant: clusters that answer slowly keep its own others waiting, and nobody else's. */
 const OF_ONE_TENANT = { groupOf: (key: string) => splitKey(key).namespace!, atOnce: 2 };
 const FIELD_MANAGER = 'tenantry-clusters';
+const EVENT_SOURCE = 'tenantry.dev/tenant-cluster';
 const BY_UID = 'uid';
 
 /** Keeps what every TenantCluster stands for: a control plane that answers, the rights in it, and what the operator wants to be there. */
@@ -62,6 +65,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
   };
   const connections = new TenantConnections(wakeById);
   const placements = new Placements({ ...environment, onChange: wakeById });
+  const events = new EventRecorder({ client: hostClient, log: environment.log, controller: EVENT_SOURCE, instance: 'tenantry' });
   const catalog = new AddOnCatalog(informers, wakeAll);
   const runningById = new Map<string, RunningControlPlane>();
   const clustersOf = (namespace: string) => [...clusters.list()].filter(({ metadata }) => metadata.namespace === namespace);
@@ -85,9 +89,13 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
     planesOf: ({ status }) => environment.planesOf(status?.provider)!,
     clusterNamed: (namespace, name) => clusters.get(`${namespace}/${name}`),
     running: ({ metadata }) => runningById.get(metadata.uid!),
-    async setRunning({ metadata }, running) {
-      if (running) runningById.set(metadata.uid!, running);
-      else {
+    async setRunning(cluster, running) {
+      const { metadata, status } = cluster;
+      if (running) {
+        runningById.set(metadata.uid!, running);
+        const news = certificatesEvent(status, running);
+        if (news) events.record(cluster, { type: 'Normal', ...news });
+      } else {
         runningById.delete(metadata.uid!);
         environment.homes.forget({ metadata });
         await placements.close(metadata.uid!);

@@ -3,6 +3,7 @@ import type { TenantCluster } from '../../../api/tenantry.dev/v1alpha1/tenant-cl
 import { findCondition, isConditionTrue, setCondition, type ConditionStatus } from '../../../kube/conditions.ts';
 import type { Outcome } from '../../../runtime/steps/outcome.ts';
 import type { RunningControlPlane } from '../control-plane/control-planes.ts';
+import { certificatesCondition } from './model/certificates.ts';
 import type { Bounds } from '../policy/model/bounds.ts';
 import { demandOf, type Violation } from '../policy/model/violations.ts';
 import { isUpgrading, upgradeText } from './model/upgrade.ts';
@@ -55,6 +56,8 @@ export function summarise(cluster: TenantCluster, outcome: Outcome, facts: Clust
     sharedUser === undefined ? ClusterReason.OwnUser : ClusterReason.SharedUser,
     sharedUser === undefined ? 'its processes have a user of their own' : sharedUser,
   );
+  const certificates = certificatesCondition(facts.running, now);
+  tell(ClusterCondition.CertificatesValid, certificates.status, certificates.reason, certificates.message);
 }
 
 function phaseOf(cluster: TenantCluster, outcome: Outcome): string {

@@ -1,6 +1,7 @@
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { WantedControlPlane } from '../../control-plane/control-planes.ts';
+import type { RotationWish } from '../../control-plane/process/model/rotation-step.ts';
 import { versionToRun } from './upgrade.ts';
 
 export function wantedControlPlane({ metadata, spec, status }: TenantCluster): WantedControlPlane {
@@ -12,7 +13,12 @@ export function wantedControlPlane({ metadata, spec, status }: TenantCluster): W
     names: spec.access?.names ?? [],
     ...(status!.network === undefined ? {} : { address: status!.network.address }),
     accessRevision: spec.access?.revision ?? 0,
+    ...(spec.certificates === undefined ? {} : { rotation: rotationOf(spec.certificates) }),
   };
+}
+
+function rotationOf({ revision = 0, authorities = 0, revoke = 0 }: NonNullable<TenantCluster['spec']['certificates']>): RotationWish {
+  return { certificates: revision, authorities, revoke };
 }
 
 /** A suspended tenant's clusters sleep too. */

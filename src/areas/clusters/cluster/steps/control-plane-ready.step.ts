@@ -1,6 +1,5 @@
 import { ClusterCondition, ClusterReason } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
-import { formatTime } from '../../../../kube/time.ts';
 import { done, stalled, waiting, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
 import { ControlPlaneError } from '../../control-plane/control-planes.ts';
@@ -8,6 +7,7 @@ import type { Offers } from '../../policy/model/offers.ts';
 import { withListener } from '../../vpc/model/cluster-place.ts';
 import type { ClusterPorts } from '../cluster.steps.ts';
 import { orWaiting } from '../control-plane-outcome.ts';
+import { certificatesStatus } from '../model/certificates.ts';
 import { isUpgrading, upgraded, upgradeFailed, upgradeText } from '../model/upgrade.ts';
 import { isToSleep, wantedControlPlane } from '../model/wanted-control-plane.ts';
 
@@ -33,8 +33,8 @@ export function controlPlaneReady(
       const serve = async () => {
         const running = await planes.run(wantedControlPlane(cluster), signal);
         await ports.setRunning(cluster, running);
-        const { endpoint, certificatesExpire, trouble, tunnel } = running;
-        cluster.status = { ...upgraded(cluster.status!), endpoint, certificatesExpire: formatTime(new Date(certificatesExpire)) };
+        const { endpoint, trouble, tunnel } = running;
+        cluster.status = { ...upgraded(cluster.status!), endpoint, ...certificatesStatus(running) };
         const { network } = cluster.status;
         if (network && tunnel) cluster.status.network = withListener(network, { name: 'tunnel', protocol: 'tcp', ...tunnel });
         // That writes work again is told only by one that does.

@@ -13,7 +13,6 @@ import { compactRegularly } from '../engine/apiserver/registry/compaction.ts';
 import { inProcessHandler } from '../engine/apiserver/in-process.ts';
 import type { ApiServer, ServerFoundation } from '../engine/apiserver/server.ts';
 import { openStore, type DurableStore } from '../engine/store/durable-store.ts';
-import { createSealer } from '../engine/store/sealer.ts';
 import { createClient, type Client } from '../client/client.ts';
 import { createInMemoryTransport } from '../client/in-memory/in-memory-transport.ts';
 import { startControllers } from '../engine/controllers/start-controllers.ts';
@@ -40,6 +39,7 @@ import { assembleServer, type AssembledServer } from './assemble-server.ts';
 import { archive } from './backup-archive.ts';
 import { kubeconfigPath } from './data-directory.ts';
 import type { NodeSettings, NodeSupervisor } from './node-supervisor.ts';
+import { sealingWith } from './sealing.ts';
 
 export interface EngineOptions {
   data: string;
@@ -100,10 +100,7 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
   const pki =
     options.keys?.pki ?? (await ensurePki(keyFolder, { addresses: [options.address, KUBERNETES_SERVICE_ADDRESS], clock: realClock }));
   const store = await openStore(join(data, 'store'), {
-    sealing: {
-      prefixes: ['core/secrets/'],
-      sealer: createSealer(pki.encryptionKeys.map(({ id, key }) => ({ id, secret: key }))),
-    },
+    sealing: sealingWith(pki.encryptionKeys),
   });
   options.observeStore?.(store);
   const closers: (() => Promise<void> | void)[] = [() => store.close(), compactRegularly(store)];

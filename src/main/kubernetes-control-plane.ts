@@ -2,7 +2,16 @@ import { existsSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { ApiProbe } from '../areas/clusters/control-plane/kubernetes/api-probe.ts';
-import { snapshot, undoUnfinishedRestore, unpackSnapshot, useUnpacked } from '../areas/clusters/control-plane/kubernetes/etcd-snapshot.ts';
+import { askEtcd } from '../areas/clusters/control-plane/kubernetes/etcd-call.ts';
+import {
+  isUnseen,
+  setSeen,
+  snapshot,
+  undoUnfinishedRestore,
+  unpackSnapshot,
+  useUnpacked,
+} from '../areas/clusters/control-plane/kubernetes/etcd-snapshot.ts';
+import type { ProgramPlan } from '../areas/clusters/control-plane/kubernetes/model/program-plan.ts';
 import { ETCD_SOCKET, KEYS } from '../areas/clusters/control-plane/kubernetes/model/programs.ts';
 import { ProgramKeeper, type KeeperTrouble } from '../areas/clusters/control-plane/kubernetes/program-keeper.ts';
 import { keepLogsShort, startProgram } from '../areas/clusters/control-plane/kubernetes/start-program.ts';
@@ -39,6 +48,7 @@ async function serve(): Promise<void> {
   await undoUnfinishedRestore();
   // One that was killed leaves it behind.
   rmSync(ETCD_SOCKET, { force: true });
+  await lookThroughRestored(plan);
   const probe = new ApiProbe(plan.server);
   const news = new News();
   const keeper = new ProgramKeeper(plan.programs, {
@@ -86,6 +96,16 @@ async function serve(): Promise<void> {
   const { startRunsBeside } = await import('./runs-beside.ts');
   const runs = startRunsBeside(plan.server, KEYS, createLog({ level: 'warn', format: 'json' }));
   process.once('SIGTERM', () => void runs.stop().catch(() => {}));
+}
+
+/** Once after a restore, before anybody can read or watch it. */
+async function lookThroughRestored({ programs, withParent }: ProgramPlan): Promise<void> {
+  if (!(await isUnseen())) return;
+  const { removeRestoredRuns } = await import('../areas/clusters/control-plane/kubernetes/restored-runs.ts');
+  const etcd = programs.find(({ name }) => name === 'etcd')!;
+  await removeRestoredRuns({ startEtcd: () => startProgram(etcd, withParent), ask: askEtcd, clock: realClock });
+  await setSeen();
+  rmSync(ETCD_SOCKET, { force: true });
 }
 
 /** Of the one program that does not look for another by itself. */

@@ -68,9 +68,16 @@ async function serve(): Promise<void> {
 
 /** From standard input. The old objects go only when the new ones are there and the keys to read them. */
 async function restore(): Promise<void> {
-  const { restoreArchive } = await import('./backup-archive.ts');
+  const [{ restoreArchive }, { removeRunCopies }, { KeyFiles }, { sealingWith }] = await Promise.all([
+    import('./backup-archive.ts'),
+    import('./remove-run-copies.ts'),
+    import('../lib/pki/key-files.ts'),
+    import('./sealing.ts'),
+  ]);
   await rm('restored', { recursive: true, force: true });
-  const { keys: objects } = await restoreArchive('restored', process.stdin);
+  const { keys: all } = await restoreArchive('restored', process.stdin);
+  const keys = await new KeyFiles(join('restored', 'pki')).encryptionKeys('encryption');
+  const objects = all - (await removeRunCopies(join('restored', 'store'), { sealing: sealingWith(keys) }));
   const encryptionKeys = await readFile(join('restored', 'pki', 'encryption.key'), 'utf8');
   await rm(join('restored', 'pki'), { recursive: true, force: true });
   const word = starter.word();

@@ -4,7 +4,8 @@ import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PLACED_FROM_LABEL } from '../../../src/api/tenantry.dev/v1alpha1/cluster-names.ts';
 import type {
   CertificatePair,
   ControlPlanes,
@@ -33,6 +34,27 @@ export interface ControlPlaneWorld {
 
 const DAY_MS = 24 * 3600 * 1000;
 const LONG = { timeout: 300_000 };
+
+const RUNS = '/apis/kruntimes.io/v1alpha1/namespaces/default/runs';
+/** As far as it matters here. */
+const RUN_DEFINITION = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'runs.kruntimes.io' },
+  spec: {
+    group: 'kruntimes.io',
+    scope: 'Namespaced',
+    names: { plural: 'runs', singular: 'run', kind: 'Run', listKind: 'RunList' },
+    versions: [
+      {
+        name: 'v1alpha1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
 
 /** What every provider of control planes must do, whatever it makes them of. */
 export function controlPlaneConformance(name: string, world: ControlPlaneWorld): void {
@@ -74,6 +96,11 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
     };
     const has = async (target: ApiTarget, configMap: string) =>
       (await target.request('GET', `/api/v1/namespaces/default/configmaps/${configMap}`)).status === 200;
+    const writeRun = async (target: ApiTarget, run: string, labels: Record<string, string>) => {
+      await target.request('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', RUN_DEFINITION);
+      const body = { apiVersion: 'kruntimes.io/v1alpha1', kind: 'Run', metadata: { name: run, labels } };
+      await vi.waitUntil(async () => (await target.request('POST', RUNS, body)).status === 201, { timeout: 60_000, interval: 100 });
+    };
     const bindOwners = async (running: RunningControlPlane) => {
       const binding = {
         apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -157,6 +184,8 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       const before = await planes.run(wanted);
       const target = as(before, before.platform);
       await write(target, 'in-the-backup');
+      await writeRun(target, 'own', {});
+      await writeRun(target, 'copy', { [PLACED_FROM_LABEL]: 'acme' });
       const { body } = await target.request('GET', '/api/v1/namespaces/default/configmaps');
       expect((await planes.backup(wanted.id, 'monday')).bytes).toBeGreaterThan(0);
       await write(target, 'too-late');
@@ -168,6 +197,9 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       const event = watch.status === 200 ? await watch.next(10_000) : { object: { code: watch.status } };
       watch.stop();
       expect(event.object.code).toBe(410);
+      // What is done on the host is not done once more because of a backup.
+      const { body: runs } = await restored.request('GET', `${RUNS}?limit=10`);
+      expect(runs.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual(['own']);
       await write(restored, 'afterwards');
       await planes.restore(wanted, { id: wanted.id, backup: 'monday' }, 'first');
       expect(await has(restored, 'afterwards')).toBe(true);

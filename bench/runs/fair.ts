@@ -1,17 +1,14 @@
 import { RunKind } from '../../src/api/kruntimes.io/v1alpha1/run.ts';
-import { createClient, type Client } from '../../src/client/client.ts';
-import { connectContext } from '../../src/client/config/connect.ts';
-import { loadKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
-import { resolveContext } from '../../src/client/config/kubeconfig.ts';
+import type { Client } from '../../src/client/client.ts';
 import { Namespace } from '../../src/client/kinds.ts';
-import { join } from 'node:path';
-import { withProduct } from './product.ts';
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { userClient, withProduct } from './product.ts';
 import { row } from './row.ts';
-import { aRun, createRuntime, Ends, latencies, percentile, throughput } from './some-runs.ts';
+import { createRuntime, Ends, latencies, percentile, throughput } from './some-runs.ts';
 
 const FLOOD = Number(process.env['BENCH_FLOOD'] ?? 50_000);
 const SAMPLES = Number(process.env['BENCH_SAMPLES'] ?? 300);
-const WRITERS = 16;
 
 /** What a tenant that asks for little notices of another that has a flood of Runs waiting. Each is a user, a namespace and a Runtime. */
 export async function benchFair(options: string[]): Promise<void> {
@@ -20,20 +17,18 @@ export async function benchFair(options: string[]): Promise<void> {
       await client.resource(Namespace).create({ metadata: { name } });
       await createRuntime(client, name, 'bench', 'shared');
     }
-    const [quiet, loud] = await Promise.all(['quiet', 'loud'].map((user) => clientOf(data, user)));
+    const quiet = await userClient(data, 'quiet');
     const ends = new Ends();
     const stop = new AbortController();
     await ends.follow(quiet, 'quiet', stop.signal);
     const work = { client: quiet, namespace: 'quiet', ends, runtime: 'bench' };
     await throughput(work, 'first', SAMPLES);
     const idle = await latencies(work, 'idle', SAMPLES);
-    const flood = { left: FLOOD };
-    const flooding = Promise.all(Array.from({ length: WRITERS }, () => pour(loud, flood)));
-    while (flood.left > FLOOD * 0.9) await new Promise((resolve) => setTimeout(resolve, 20));
+    const flood = startFlood(data);
+    while (flood.created < FLOOD * 0.1) await new Promise((resolve) => setTimeout(resolve, 20));
     const beside = await latencies(work, 'beside', SAMPLES);
-    const [created, ended] = [FLOOD - Math.max(0, flood.left), await endedOf(loud)];
-    flood.left = 0;
-    await flooding;
+    const [created, ended] = [flood.created, await endedOf(client)];
+    flood.child.kill('SIGKILL');
     stop.abort();
     const ratio = percentile(beside, 0.99) / percentile(idle, 0.99);
     const shown = (found: number[]) => `${percentile(found, 0.99).toFixed(1)} (p50 ${percentile(found, 0.5).toFixed(1)})`;
@@ -43,14 +38,11 @@ export async function benchFair(options: string[]): Promise<void> {
   });
 }
 
-async function clientOf(data: string, user: string): Promise<Client> {
-  const context = resolveContext(await loadKubeconfig({ path: join(data, 'kubeconfig') }));
-  return createClient(await connectContext(context), { headers: { 'Impersonate-User': user, 'Impersonate-Group': 'system:masters' } });
-}
-
-async function pour(client: Client, flood: { left: number }): Promise<void> {
-  const runs = client.resource(RunKind, 'loud');
-  while (flood.left > 0) await runs.create(aRun(`flood-${flood.left--}`, 'bench'));
+function startFlood(data: string): { child: ChildProcess; created: number } {
+  const program = fileURLToPath(new URL('flooder.mjs', import.meta.url));
+  const flood = { child: fork(program, [data, 'loud', 'loud', String(FLOOD)], { detached: true }), created: 0 };
+  flood.child.on('message', (created: number) => (flood.created = created));
+  return flood;
 }
 
 async function endedOf(client: Client): Promise<number> {

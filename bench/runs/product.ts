@@ -13,11 +13,19 @@ export interface Product {
   client: Client;
 }
 
+/** As another user than the one who started it, who may do everything. */
+export async function userClient(data: string, user: string): Promise<Client> {
+  const context = resolveContext(await loadKubeconfig({ path: join(data, 'kubeconfig') }));
+  return createClient(await connectContext(context), { headers: { 'Impersonate-User': user, 'Impersonate-Group': 'system:masters' } });
+}
+
 /** Starts `tenantry up` in a folder of its own, gives it to `use`, and leaves nothing of it. */
 export async function withProduct(options: string[], use: (product: Product) => Promise<void>): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'tenantry-bench-runs-'));
   const child = spawn(process.execPath, ['bin/tenantry', 'up', '--data', data, '--port', '0', ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    // A session of its own, as it has in real life: Linux shares processors among sessions.
+    detached: true,
   });
   try {
     await isReady(child);

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Backend, Boot } from '../../src/areas/clusters/machines/host/backend.ts';
+import type { Backend, Boot, Command } from '../../src/areas/clusters/machines/host/backend.ts';
 import { enclosed } from '../../src/areas/clusters/machines/host/enclosed.ts';
 import { endMachine } from '../../src/areas/clusters/machines/host/end-machine.ts';
 import { launchMachine } from '../../src/areas/clusters/machines/host/launch-machine.ts';
 import { MachineConsole } from '../../src/areas/clusters/machines/host/machine-console.ts';
+import { qemuBackend } from '../../src/areas/clusters/machines/qemu/qemu-backend.ts';
 import { aMachine } from '../../src/areas/clusters/machines/testing/a-machine.ts';
 import type { ProcessIdentity } from '../../src/lib/process-table.ts';
 import { nodeTools, toolPath } from './node-tools.ts';
@@ -26,7 +27,7 @@ describe('a machine that is enclosed', () => {
   const boot: Boot = { id: 'a', user: USER, folder, image, wanted };
 
   beforeAll(async () => {
-    await nodeTools('bwrap', 'busybox', 'ip');
+    await nodeTools('bwrap', 'busybox', 'ip', 'qemu-system-x86_64');
     mkdirSync(join(root, 'images/x'), { recursive: true, mode: 0o755 });
     for (const name of ['disk', 'initramfs', 'other']) writeFileSync(join(root, 'images/x', name), name);
     mkdirSync(join(root, 'machines/b'), { recursive: true });
@@ -41,18 +42,24 @@ describe('a machine that is enclosed', () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  async function start(script: string): Promise<{ identity: ProcessIdentity; console: MachineConsole; ended: Promise<void> }> {
-    rmSync(join(folder, 'output'), { force: true });
-    execFileSync('mkfifo', ['-m', '600', join(folder, 'output')]);
+  async function start(script: string): ReturnType<typeof launch> {
     const busybox = toolPath('busybox');
-    const command = () =>
+    return launch(() =>
       enclosed(boot, {
         bwrap: toolPath('bwrap'),
         setpriv: '/usr/bin/setpriv',
         shared: [image.disk, image.initramfs],
         memoryBytes: MIB,
         command: [busybox, 'sh', '-c', `b=${busybox}; ${script}`],
-      });
+      }),
+    );
+  }
+
+  async function launch(
+    command: () => Promise<Command>,
+  ): Promise<{ identity: ProcessIdentity; console: MachineConsole; ended: Promise<void> }> {
+    rmSync(join(folder, 'output'), { force: true });
+    execFileSync('mkfifo', ['-m', '600', join(folder, 'output')]);
     let tell!: () => void;
     const ended = new Promise<void>((resolve) => (tell = resolve));
     const console = MachineConsole.open(folder, undefined, tell);
@@ -115,6 +122,43 @@ describe('a machine that is enclosed', () => {
     expect(text).toContain('Operation not permitted');
   });
 
+  it('is QEMU with nothing in view but what it needs, nobody with no rights, and few calls of the kernel', async () => {
+    const kernel = { path: join(root, 'images/x/kernel'), release: '', modules: '' };
+    writeFileSync(kernel.path, kernelThatWaits());
+    rmSync(join(folder, 'note'), { force: true });
+    for (const name of ['disk', 'settings']) {
+      writeFileSync(join(folder, name), Buffer.alloc(4096));
+      chownSync(join(folder, name), USER, USER);
+    }
+    const { identity, console, ended } = await launch(() => qemuBackend('tcg').command({ ...boot, image: { ...image, kernel } }));
+    try {
+      await expect.poll(() => existsSync(join(folder, 'console')) || console.text, { timeout: 30_000 }).toBe(true);
+      const pid = lastDescendant(identity.pid);
+      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+      expect(status).toMatch(/^Name:\s+qemu-system/m);
+      expect(status).toMatch(new RegExp(`^Uid:(\\s+${USER}){4}$`, 'm'));
+      expect(status).toMatch(/^Groups:\s*$/m);
+      expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+      expect(status).toMatch(/^Seccomp:\s+2$/m);
+      expect([...status.matchAll(/^Cap\w+:\s+(\S+)/gm)].every(([, mask]) => /^0+$/.test(mask))).toBe(true);
+      // Its own namespaces' first process is another's than the host's.
+      expect(status).toMatch(/^NSpid:\s+\d+\s+\d+$/m);
+      const seen = filesBelow(`/proc/${pid}/root`);
+      const own = seen.filter((path) => /^\/(machines|images|dev)\//.test(path));
+      expect(own.filter((path) => !path.startsWith('/dev/'))).toEqual([
+        ...['disk', 'initramfs', 'kernel'].map((name) => `/images/x/${name}`),
+        ...['console', 'disk', 'output', 'settings'].map((name) => `/machines/a/${name}`),
+      ]);
+      expect(own.filter((path) => path.startsWith('/dev/'))).toEqual(['/dev/net/tun', '/dev/null', '/dev/urandom']);
+      const loaded = /(\/qemu-system-x86_64|\/setpriv|\.so[.\d]*|\/(qemu|seabios)\/[\w-]+\.bin)$/;
+      expect(seen.filter((path) => !own.includes(path) && !loaded.test(path))).toEqual([]);
+    } finally {
+      await endMachine(identity);
+      await ended;
+      for (const name of ['disk', 'settings', 'console']) rmSync(join(folder, name), { force: true });
+    }
+  }, 60_000);
+
   const HIDDEN = 'trap "" TERM HUP; $b setsid $b sleep 1000 & echo ready; $b sleep 1000; $b sleep 1000';
   it.each([
     { how: 'when it is ended and does not want to', end: (identity: ProcessIdentity) => endMachine(identity) },
@@ -128,3 +172,33 @@ describe('a machine that is enclosed', () => {
     await ended;
   });
 });
+
+/** As much of a kernel as QEMU looks for before it starts one; it waits for ever. */
+function kernelThatWaits(): Buffer {
+  const kernel = Buffer.alloc(16_384);
+  kernel[0x1f1] = 1;
+  // A jump over the header, to: no interrupts, halt, again.
+  kernel.set([0xeb, 0x66], 0x200);
+  kernel.set([0xfa, 0xf4, 0xeb, 0xfc], 0x268);
+  kernel.write('HdrS', 0x202);
+  kernel.writeUInt16LE(0x020c, 0x206);
+  kernel[0x211] = 1;
+  kernel.writeUInt32LE(0x37ffffff, 0x22c);
+  return kernel;
+}
+
+/** Those of a process that has been given a view of its own, in the order of their names. */
+function filesBelow(root: string, path = ''): string[] {
+  return readdirSync(`${root}${path}/`, { withFileTypes: true })
+    .flatMap((entry) => {
+      const found = `${path}/${entry.name}`;
+      if (found === '/proc') return [];
+      return entry.isDirectory() ? filesBelow(root, found) : [found];
+    })
+    .toSorted();
+}
+
+function lastDescendant(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return children === '' ? pid : lastDescendant(Number(children.split(' ').at(-1)));
+}

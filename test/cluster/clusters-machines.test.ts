@@ -10,17 +10,19 @@ beforeAll(async () => {
 }, 600_000);
 
 const PANIC = /sysrq(: Trigger a crash| triggered crash)/i;
-machinesSuite({ provider: 'tcg', backend: () => qemuBackend('tcg'), panic: PANIC });
+machinesSuite({ provider: 'tcg', backend: () => qemuBackend('tcg'), panic: PANIC, isEnclosed: true });
 machinesSuite({
   provider: 'uml',
   backend: () => umlBackend(),
   panic: PANIC,
   isEnclosed: true,
+  readsItsHost: true,
   mayBeUnable: /^a guest (ended before it had booted|did not boot)/,
 });
 machinesSuite({
   provider: 'kvm',
   backend: () => qemuBackend('kvm'),
   panic: PANIC,
+  isEnclosed: true,
   mayBeUnable: /^(a guest |this machine has no |there is no hardware )/,
 });

@@ -58,7 +58,7 @@ describe('a worker with a kernel of its own', () => {
 
   beforeAll(async () => {
     if (process.getuid?.() !== 0) throw new Error('Cannot test workers: this is not root; run it as root');
-    await nodeTools('qemu-system-x86_64', 'busybox', 'ip', 'nft', 'runc');
+    await nodeTools('qemu-system-x86_64', 'bwrap', 'busybox', 'ip', 'nft', 'runc');
     await guestKernel();
     bench = await openWorkbench(UP);
     data = join(bench.folder, 'data');

@@ -1,10 +1,5 @@
 import { MOST_PROCESSES, type Boot, type Command } from './backend.ts';
 
-/** The program as the machine's user, without a right or a way to get one, in the namespace of its tap. */
-export function confined(boot: Boot, command: readonly string[], group?: number): Command {
-  return inItsNetwork(boot, asItsUser('setpriv', boot.user, command, group));
-}
-
 /** Who it is: nobody else, without a right or a way to get one. */
 export function asItsUser(setpriv: string, user: number, command: readonly string[], group?: number): string[] {
   const groups = group === undefined ? '--clear-groups' : `--groups=${group}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { aMachine } from '../testing/a-machine.ts';
-import { confined } from './confined.ts';
+import { asItsUser, inItsNetwork } from './confined.ts';
 import { viewOf } from './enclosed.ts';
 
 const folder = '/data/workers/machines/a';
@@ -26,22 +26,33 @@ describe('viewOf', () => {
     expect(made.indexOf('/usr')).toBeLessThan(made.indexOf('/usr/bin'));
   });
 
+  it('shows the devices that it was given besides, and what is above of them', () => {
+    const kvm = viewOf(folder, { system: [], shared: [], memoryBytes: 1, devices: ['/dev/kvm'] });
+    expect(kvm.join(' ')).toContain('--dev-bind-try /dev/kvm /dev/kvm');
+    expect(options.join(' ')).not.toContain('/dev/kvm');
+  });
+
   it('stays in the network that it is started in, and ends with whoever started it', () => {
     expect(options).not.toContain('--unshare-net');
     expect(options).toContain('--die-with-parent');
   });
 });
 
-describe('confined', () => {
-  const boot = { id: 'a', user: 7, folder, image };
-
+describe('inItsNetwork', () => {
   it.each([
     { name: 'a worker, in the namespace of its tap', wanted: aMachine(), begins: ['nsenter', '--net=/run/netns/router', '--'] },
     { name: 'a try, without a network', wanted: undefined, begins: ['unshare', '--net', '--'] },
   ])('bounds the processes of the user that it becomes: $name', ({ wanted, begins }) => {
-    const { program, args } = confined({ ...boot, wanted }, ['qemu'], 3);
-    expect([program, ...args].slice(0, 7)).toEqual([...begins, 'prlimit', '--nproc=8192', '--', 'setpriv']);
-    expect(args).toEqual(expect.arrayContaining(['--reuid=7', '--regid=7', '--groups=3', '--no-new-privs']));
-    expect(args.at(-1)).toBe('qemu');
+    const { program, args } = inItsNetwork({ wanted }, ['bwrap']);
+    expect([program, ...args]).toEqual([...begins, 'prlimit', '--nproc=8192', '--', 'bwrap']);
+  });
+});
+
+describe('asItsUser', () => {
+  it('leaves no right and no group but the one of its device', () => {
+    const words = asItsUser('setpriv', 7, ['qemu'], 3);
+    expect(words).toEqual(expect.arrayContaining(['--reuid=7', '--regid=7', '--groups=3', '--no-new-privs', '--bounding-set=-all']));
+    expect(asItsUser('setpriv', 7, ['qemu'])).toContain('--clear-groups');
+    expect(words.at(-1)).toBe('qemu');
   });
 });

@@ -167,6 +167,14 @@ it('a cluster that is deleted leaves nothing, and one of the same name has nothi
   await world.gone('acme', 'again');
 });
 
+it('of two clusters with one name there is one, whoever comes first', LONG, async () => {
+  const results = await Promise.allSettled([world.create('acme', 'twin', { sleep: true }), world.create('acme', 'twin', { sleep: true })]);
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  const refused = results.find((result) => result.status === 'rejected');
+  expect(String(refused?.reason)).toContain('already exists');
+  await world.gone('acme', 'twin');
+});
+
 it('a cluster that is deleted while it is made leaves nothing', LONG, async () => {
   const { metadata } = await world.create('acme', 'short');
   await world.gone('acme', 'short');

@@ -258,3 +258,42 @@ it('an upgrade replaces workers one at a time', async () => {
   await world.round();
   expect(world.workers().map(({ name, phase }) => `${name} ${phase}`)).toEqual(['dev-a-00002 Ready', 'dev-a-00003 Pending']);
 });
+
+describe('when the clock is put', () => {
+  const HOUR_MS = 3_600_000;
+
+  it.each([
+    ['back', -24 * HOUR_MS],
+    ['ahead', 24 * HOUR_MS],
+  ])('%s by a day, a worker that is ready stays', async (_name, ms) => {
+    await world.untilReady();
+    world.now += ms;
+    expect((await world.round()).type).toBe('done');
+    expect(world.workers()).toMatchObject([{ name: 'dev-a-00001', phase: 'Ready' }]);
+  });
+
+  it('back, one whose Pods do not go has its five minutes, and no more', async () => {
+    await world.untilReady();
+    world.podsLeft = 1;
+    world.cluster.spec.nodePools = [];
+    await world.round();
+    world.now -= HOUR_MS;
+    await world.round();
+    expect(world.workers()).toMatchObject([{ phase: 'Leaving', message: 'one Pod has yet to go' }]);
+    world.now += 5 * 60_000 + 1;
+    await world.round();
+    expect(world.workers()).toEqual([]);
+  });
+
+  it('back, one that slept is ready when it says so', async () => {
+    await world.untilReady();
+    const [worker] = world.workers();
+    world.nodes.clear();
+    world.cluster.status!.workers = [{ ...worker, phase: 'Asleep', since: new Date(NOW).toISOString() }];
+    world.now -= HOUR_MS;
+    await world.round();
+    world.nodes.set('dev-a-00001', { isReady: true, heard: world.now + 1000 });
+    await world.round();
+    expect(world.workers()).toMatchObject([{ name: 'dev-a-00001', phase: 'Ready' }]);
+  });
+});

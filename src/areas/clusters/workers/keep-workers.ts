@@ -167,7 +167,8 @@ function isAsleep({ phase }: Worker): boolean {
 
 /** Written down, so that a restart of ours does not begin it anew. */
 function wakingUp(worker: Worker, { now }: Pick<KeepWorkersPorts, 'now'>): Worker {
-  return { ...worker, waking: worker.waking ?? formatTime(new Date(now())), message: 'it wakes up' };
+  const { since, waking } = worker;
+  return { ...worker, since: since && notAhead(since, now()), waking: notAhead(waking, now()), message: 'it wakes up' };
 }
 
 function wokeInVain(worker: Worker, { now }: Pick<KeepWorkersPorts, 'now'>): boolean {
@@ -197,7 +198,10 @@ async function leave(cluster: TenantCluster, worker: Worker, ports: KeepWorkersP
   const { inside } = ports;
   const isLate = ports.now() - Date.parse(worker.since ?? '') > DRAIN_MS;
   const left = inside.node(worker.name)?.isReady && !isLate ? await inside.drain(worker.name) : 0;
-  if (left > 0) return { worker: { ...worker, message: left === 1 ? 'one Pod has yet to go' : `${left} Pods have yet to go` } };
+  if (left > 0) {
+    const message = left === 1 ? 'one Pod has yet to go' : `${left} Pods have yet to go`;
+    return { worker: inPhase(worker, WorkerPhase.Leaving, ports, message) };
+  }
   const machines = await ports.machines.named(worker.provider);
   await machines?.remove(machineId(cluster.metadata.uid!, worker.name));
   await inside.removeNode(worker.name);
@@ -206,6 +210,11 @@ async function leave(cluster: TenantCluster, worker: Worker, ports: KeepWorkersP
 
 function inPhase(worker: Worker, phase: WorkerPhase, ports: Pick<KeepWorkersPorts, 'now'>, message?: string): Worker {
   const { message: _, waking: __, ...rest } = worker;
-  const since = worker.phase === phase ? worker.since : formatTime(new Date(ports.now()));
+  const since = notAhead(worker.phase === phase ? worker.since : undefined, ports.now());
   return { ...rest, phase, since, ...(message === undefined ? {} : { message }) };
+}
+
+/** A clock that was put back makes nobody wait for the time that it was before. */
+function notAhead(time: string | undefined, now: number): string {
+  return time !== undefined && Date.parse(time) <= now ? time : formatTime(new Date(now));
 }

@@ -109,14 +109,20 @@ describe('walls between control planes of Kubernetes', { timeout: 300_000 }, () 
       socket.once('close', () => resolve_(false));
       socket.once('error', () => resolve_(false));
     });
-  const apiStatus = ({ endpoint }: RunningControlPlane, keys: { cert: Buffer; key: Buffer }): Promise<number> =>
+  const apiStatus = (
+    { endpoint }: RunningControlPlane,
+    keys: { cert: Buffer; key: Buffer },
+    { method = 'GET', path = '', body }: { method?: string; path?: string; body?: string } = {},
+  ): Promise<number> =>
     new Promise((resolve_, reject) => {
-      const sent = request(`${endpoint}/api/v1/namespaces`, { rejectUnauthorized: false, agent: false, ...keys }, (response) => {
+      const headers = { 'content-type': 'application/json' };
+      const options = { rejectUnauthorized: false, agent: false as const, method, headers, ...keys };
+      const sent = request(`${endpoint}/api/v1/namespaces${path}`, options, (response) => {
         response.resume();
         resolve_(response.statusCode!);
       });
       sent.once('error', reject);
-      sent.end();
+      sent.end(body);
     });
 
   it('no pair of one is good for API server, store or tunnel of the other', async () => {
@@ -248,10 +254,13 @@ describe('walls between control planes of Kubernetes', { timeout: 300_000 }, () 
     }
   });
 
-  it('kill -9 of any one of the programs is told and repaired, and the others go on', async () => {
+  it('kill -9 of any one of the programs is told and repaired, nothing is lost, and the others go on', async () => {
     const keys = { cert: readFileSync(pki(b, 'admin.crt')), key: readFileSync(pki(b, 'admin.key')) };
+    const others = childrenOf(a);
     for (const program of PROGRAMS) {
       const before = childrenOf(b);
+      const body = JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: `before-${program}` } });
+      expect(await apiStatus(runningB, keys, { method: 'POST', body })).toBe(201);
       const [name, pid] = [...before].find(([comm]) => comm.startsWith(program))!;
       const told = new Promise<string>((resolve_) => {
         const stop = planes.onChange((id) => {
@@ -267,5 +276,7 @@ describe('walls between control planes of Kubernetes', { timeout: 300_000 }, () 
       await vi.waitUntil(async () => (await planes.run(b)).trouble === undefined, { timeout: 60_000, interval: 100 });
     }
     expect(childrenOf(b).size).toBe(PROGRAMS.length);
+    for (const program of PROGRAMS) expect(await apiStatus(runningB, keys, { path: `/before-${program}` })).toBe(200);
+    expect(childrenOf(a)).toEqual(others);
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { ApiProbe } from '../areas/clusters/control-plane/kubernetes/api-probe.ts';
+import { ApiServers } from '../areas/clusters/control-plane/kubernetes/api-servers.ts';
 import { askEtcd } from '../areas/clusters/control-plane/kubernetes/etcd-call.ts';
 import {
   isUnseen,
@@ -11,10 +11,11 @@ import {
   unpackSnapshot,
   useUnpacked,
 } from '../areas/clusters/control-plane/kubernetes/etcd-snapshot.ts';
-import type { ProgramPlan } from '../areas/clusters/control-plane/kubernetes/model/program-plan.ts';
-import { ETCD_SOCKET, KEYS } from '../areas/clusters/control-plane/kubernetes/model/programs.ts';
+import { titleOf, type ProgramPlan } from '../areas/clusters/control-plane/kubernetes/model/program-plan.ts';
+import { etcdArguments, KEYS, STORE_SIZES, storeMembers } from '../areas/clusters/control-plane/kubernetes/model/store-members.ts';
 import { ProgramKeeper, type KeeperTrouble } from '../areas/clusters/control-plane/kubernetes/program-keeper.ts';
 import { keepLogsShort, startProgram } from '../areas/clusters/control-plane/kubernetes/start-program.ts';
+import { ensureShape } from '../areas/clusters/control-plane/kubernetes/store-shape.ts';
 import { sleep } from '../lib/abort.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, errorText } from '../lib/log.ts';
@@ -46,15 +47,20 @@ async function serve(): Promise<void> {
   const { programs: plan, edition = '' } = await starter.word();
   if (plan === undefined) throw new Error('Cannot start a control plane: nobody said which programs it has');
   await undoUnfinishedRestore();
-  // One that was killed leaves it behind.
-  rmSync(ETCD_SOCKET, { force: true });
+  removeSockets();
   await lookThroughRestored(plan);
-  const probe = new ApiProbe(plan.server);
+  await ensureShape(plan.store, plan.withParent, realClock);
+  removeSockets();
   const news = new News();
+  const apiServers = new ApiServers(plan, {
+    end: (replica) => keeper.kill('kube-apiserver', replica),
+    tell: (ready) => news.tell({ type: 'replicas', ready }),
+    clock: realClock,
+  });
   const keeper = new ProgramKeeper(plan.programs, {
     start: (spec) => startProgram(spec, plan.withParent),
     hasSocket: existsSync,
-    isReady: () => probe.isReady(),
+    isReady: () => apiServers.isReady(),
     tell: (trouble) => tell(news, trouble),
     clock: realClock,
   });
@@ -67,24 +73,23 @@ async function serve(): Promise<void> {
   process.once('SIGTERM', stop);
   let shown = await tunnelCertificate();
   try {
+    await apiServers.open();
     await keeper.start();
+    apiServers.follow();
   } catch (error) {
     await keeper.stop();
     throw error;
   }
-  keepLogsShort(
-    plan.programs.map(({ name }) => name),
-    realClock,
-  );
+  keepLogsShort(plan.programs.map(titleOf), realClock);
   const control = await serveControl({
     hello: { type: 'hello', pid: process.pid, edition },
     news,
-    backup: snapshot,
+    backup: () => snapshot(plan.store.members),
     async replaceCertificates() {
       const now = await tunnelCertificate();
       if (now !== shown) await keeper.keysChanged();
       shown = now;
-      for (let looks = 1; !(await probe.showsItsCertificate()); looks++) {
+      for (let looks = 1; !(await apiServers.showTheirCertificate()); looks++) {
         if (looks === CERTIFICATE_LOOKS) throw new Error('the API server does not show its new certificate');
         await sleep(realClock, CERTIFICATE_LOOK_MS);
       }
@@ -99,13 +104,20 @@ async function serve(): Promise<void> {
 }
 
 /** Once after a restore, before anybody can read or watch it. */
-async function lookThroughRestored({ programs, withParent }: ProgramPlan): Promise<void> {
+async function lookThroughRestored({ store, withParent }: ProgramPlan): Promise<void> {
   if (!(await isUnseen())) return;
   const { removeRestoredRuns } = await import('../areas/clusters/control-plane/kubernetes/restored-runs.ts');
-  const etcd = programs.find(({ name }) => name === 'etcd')!;
+  const [alone] = storeMembers(1);
+  const etcd = { name: 'etcd', path: store.etcd, args: etcdArguments(alone, [alone]), afterReady: false, readsKeysOnce: false } as const;
   await removeRestoredRuns({ startEtcd: () => startProgram(etcd, withParent), ask: askEtcd, clock: realClock });
   await setSeen();
-  rmSync(ETCD_SOCKET, { force: true });
+}
+
+/** Those that were killed leave theirs behind. */
+function removeSockets(): void {
+  const all = STORE_SIZES.flatMap((size) => storeMembers(size));
+  for (const socket of all.flatMap(({ clientSocket, peerUrl }) => [clientSocket, peerUrl.replace(/^.*\//, '')]))
+    rmSync(socket, { force: true });
 }
 
 /** Of the one program that does not look for another by itself. */

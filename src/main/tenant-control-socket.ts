@@ -7,11 +7,12 @@ import type { Store, StoreError } from '../engine/store/store.ts';
 
 /** What is told to whoever follows this process. */
 export class News {
-  #last: ControlEvent | undefined;
+  readonly #last = new Map<ControlEvent['type'], ControlEvent>();
   readonly #listeners = new Set<(event: ControlEvent) => void>();
 
-  get last(): ControlEvent | undefined {
-    return this.#last;
+  /** The last word about each thing. */
+  get last(): Iterable<ControlEvent> {
+    return this.#last.values();
   }
 
   onChange(listener: (event: ControlEvent) => void): () => void {
@@ -20,7 +21,7 @@ export class News {
   }
 
   tell(event: ControlEvent): void {
-    this.#last = event;
+    this.#last.set(event.type, event);
     for (const listener of this.#listeners) listener(event);
   }
 }
@@ -92,6 +93,6 @@ function watch(response: ServerResponse, { hello, news }: ControlOptions): void 
   const send = (event: ControlEvent) => response.write(`${JSON.stringify(event)}\n`);
   response.writeHead(200);
   send(hello);
-  if (news.last !== undefined) send(news.last);
+  for (const event of news.last) send(event);
   response.once('close', news.onChange(send));
 }

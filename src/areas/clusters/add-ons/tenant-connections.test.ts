@@ -23,7 +23,15 @@ afterAll(() => {
 function unreachable(): RunningControlPlane {
   const pair = { certificatePem: '', keyPem: '' };
   const endpoint = `https://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  return { endpoint, authorityPem: '', owner: pair, ownerGroup: 'owners', platform: pair, certificatesExpire: 0 };
+  return {
+    endpoint,
+    authorityPem: '',
+    owner: pair,
+    ownerGroup: 'owners',
+    platform: pair,
+    certificatesExpire: 0,
+    replicas: { wanted: 1, ready: 1 },
+  };
 }
 
 it('everything that waits for a control plane that does not answer, ends, when connections are stopped', { timeout: 10_000 }, async () => {

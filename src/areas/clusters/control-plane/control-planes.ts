@@ -15,6 +15,8 @@ export interface WantedControlPlane {
   address?: string;
   /** Which edition of the owners' credentials is good. */
   accessRevision: number;
+  /** How many of each of its programs there are; one if nothing is said. */
+  replicas?: number;
   /** What was asked for of its certificates; absent: nothing. */
   rotation?: RotationWish;
 }
@@ -42,6 +44,8 @@ export interface RunningControlPlane {
   sharedUser?: string;
   /** Where the tunnels of its workers arrive; absent: it takes none. */
   tunnel?: { address: string; port: number };
+  /** Of its API server: how many there are to be, and are ready; what became of the others. */
+  replicas: { wanted: number; ready: number; note?: string };
   /** What is wrong with it although it answers. */
   trouble?: { reason: keyof typeof ClusterReason; message: string };
 }

@@ -2,11 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'node:https';
 import { connect } from 'node:tls';
 import { X509Certificate } from 'node:crypto';
-import { KEYS } from './model/programs.ts';
+import { KEYS } from './model/store-members.ts';
 
 const ANSWER_MS = 5000;
 
-/** Asks the API server of this folder how it is. */
+/** Every API server's certificate has it, at whatever address it is. */
+const NAME = 'kubernetes';
+
+/** Asks an API server of this folder how it is. */
 export class ApiProbe {
   readonly #server: { address: string; port: number };
   #agent: Agent | undefined;
@@ -16,10 +19,16 @@ export class ApiProbe {
   }
 
   async isReady(): Promise<boolean> {
+    return (await this.readiness()) === 200;
+  }
+
+  /** What it answers to the question whether it is ready; 0: nothing. */
+  async readiness(): Promise<number> {
     this.#agent ??= await this.#newAgent();
     const { address: host, port } = this.#server;
-    const status = await new Promise<number>((resolve) => {
-      const sent = request({ host, port, path: '/readyz', agent: this.#agent, timeout: ANSWER_MS }, (response) => {
+    return new Promise<number>((resolve) => {
+      const options = { host, port, servername: NAME, path: '/readyz', agent: this.#agent, timeout: ANSWER_MS };
+      const sent = request(options, (response) => {
         response.resume();
         resolve(response.statusCode ?? 0);
       });
@@ -27,7 +36,6 @@ export class ApiProbe {
       sent.on('error', () => resolve(0));
       sent.end();
     });
-    return status === 200;
   }
 
   /** Whether it shows the certificate that is on the disk. */

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { askEtcd } from './etcd-call.ts';
-import { ETCD_MEMBER, inDataFolder, KEYS, STORE_FOLDER } from './model/programs.ts';
+import { withAnyMember } from './etcd-member.ts';
+import { inDataFolder, KEYS, memberArguments, STORE_FOLDER, storeMembers } from './model/store-members.ts';
 
 /** The first line of a backup; the rest of it is the snapshot as etcd gives it. */
 interface SnapshotHeader {
@@ -23,12 +23,21 @@ const FORMER = 'store.before-restore';
 /** In a store out of a backup that nobody has looked through. etcd does not mind. */
 const UNSEEN = 'from-backup';
 
-/** A backup of the control plane in this folder, which runs. */
-export async function* snapshot(): AsyncGenerator<Uint8Array, void, void> {
+/** A backup of the control plane in this folder, which runs with a store of so many members. */
+export async function* snapshot(members: number): AsyncGenerator<Uint8Array, void, void> {
   const header: SnapshotHeader = { format: FORMAT, encryptionKeys: await readFile(`${KEYS}/encryption.key`, 'utf8') };
   yield Buffer.from(`${JSON.stringify(header)}\n`);
+  yield* storeSnapshot(storeMembers(members).map(({ clientSocket }) => clientSocket));
+}
+
+/** All that was agreed on when it was asked for, from whichever member answers. */
+export async function* storeSnapshot(sockets: readonly string[]): AsyncGenerator<Uint8Array, void, void> {
+  const answer = await withAnyMember(sockets, async (member) => {
+    await member.catchUp();
+    return member.snapshot();
+  });
   let text = '';
-  for await (const chunk of await askEtcd('/v3/maintenance/snapshot')) {
+  for await (const chunk of answer) {
     text += String(chunk);
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
       const { result, error } = JSON.parse(text.slice(0, end)) as { result?: { blob?: string }; error?: { message: string } };
@@ -45,15 +54,30 @@ export async function* snapshot(): AsyncGenerator<Uint8Array, void, void> {
  * @returns what its Secrets are encrypted with
  */
 export async function unpackSnapshot(archive: Readable, etcdutl: string, now: number): Promise<string> {
-  await rm(RESTORED, { recursive: true, force: true });
   const { header, rest } = await readHeader(archive);
-  const file = `${RESTORED}.db`;
-  await pipeline(rest, createWriteStream(file, { mode: 0o600 }));
-  const revisions = ['--bump-revision', String(now), '--mark-compacted'];
-  await promisify(execFile)(etcdutl, ['snapshot', 'restore', file, `--data-dir=${inDataFolder(RESTORED)}`, ...ETCD_MEMBER, ...revisions]);
-  await rm(file, { force: true });
+  // Of one member: it becomes one of several when it is started, once it was looked through.
+  await unpackStore(rest, etcdutl, 1, ['--bump-revision', String(now), '--mark-compacted']);
   await writeFile(join(RESTORED, UNSEEN), '', { mode: 0o600 });
   return header.encryptionKeys;
+}
+
+/** A store of so many members beside the present one. */
+export async function unpackStore(
+  content: AsyncIterable<Uint8Array>,
+  etcdutl: string,
+  members: number,
+  more: readonly string[] = [],
+): Promise<void> {
+  await rm(RESTORED, { recursive: true, force: true });
+  const file = `${RESTORED}.db`;
+  await pipeline(content, createWriteStream(file, { mode: 0o600 }));
+  const all = storeMembers(members, RESTORED);
+  if (members > 1) await mkdir(RESTORED, { mode: 0o700 });
+  for (const member of all) {
+    const where = [`--data-dir=${inDataFolder(member.folder)}`, ...memberArguments(member, all)];
+    await promisify(execFile)(etcdutl, ['snapshot', 'restore', file, ...where, ...more]);
+  }
+  await rm(file, { force: true });
 }
 
 /** Puts it in the place of the present store. */

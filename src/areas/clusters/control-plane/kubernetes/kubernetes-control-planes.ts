@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Log } from '../../../../lib/log.ts';
-import { ControlPlaneError } from '../control-planes.ts';
+import { ControlPlaneError, type WantedControlPlane } from '../control-planes.ts';
 import { addEncryptionKeys } from '../process/owner-keys.ts';
 import { ClusterFolders, type ClusterRecord } from '../process/cluster-folder.ts';
 import type { PlaneGroups } from '../process/plane-groups.ts';
@@ -66,11 +66,11 @@ function kubernetesKind({ program, productVersion, sets, network: able }: Kubern
     startedBy: ({ record }) => (hasNetwork(record) ? network!.startedBy(record) : []),
     authorities: { ca: 'tenantry-ca', 'front-proxy-ca': 'tenantry-front-proxy-ca', 'etcd-ca': 'tenantry-etcd-ca' },
     ensureKeys(wanted, place, clock, leavesSince) {
-      const { innerAddress, port } = layoutOf(setOf(sets, wanted.version), place);
+      const { innerAddress, port } = layoutOf(setOf(sets, wanted.version), place, wanted, network);
       const needs = { ...BESIDE_THE_DATA, addresses: [place.address, innerAddress], server: `https://${innerAddress}:${port}` };
       return ensureKubernetesKeys(place.folders.pki(place.id), wanted, needs, clock, leavesSince);
     },
-    go: (wanted, place) => ({ productVersion, programs: programPlan(layoutOf(setOf(sets, wanted.version), place)) }),
+    go: (wanted, place) => ({ productVersion, programs: programPlan(layoutOf(setOf(sets, wanted.version), place, wanted, network)) }),
     tunnel: ({ address, record }) => ({ address, port: record.tunnelPort! }),
     restore: ({ id, version }, { folders, record: { user } }, source, signal) => {
       const args = [`--etcdutl=${setOf(sets, version).etcdutl}`];
@@ -87,13 +87,21 @@ function hasNetwork({ link }: ClusterRecord): boolean {
   return link !== undefined;
 }
 
-function layoutOf({ paths }: ProgramSet, { address, record }: PlanePlace): PlaneLayout {
+function layoutOf(
+  { paths, etcdutl }: ProgramSet,
+  { address, record }: PlanePlace,
+  { replicas = 1 }: WantedControlPlane,
+  network: PlaneNetwork | undefined,
+): PlaneLayout {
   const { port, tunnelPort, innerPorts } = record;
   const isAlone = hasNetwork(record);
   return {
     paths,
+    etcdutl,
+    replicas,
     innerAddress: isAlone ? '127.0.0.1' : address,
     listenAddress: isAlone ? '0.0.0.0' : address,
+    endpointAddresses: isAlone ? ['127.0.0.1', network!.addressOf(record)!] : [address],
     advertisedAddress: address,
     port,
     tunnelPort: tunnelPort!,

@@ -9,7 +9,8 @@ import type { WantedControlPlane } from '../control-planes.ts';
 import { ensureOwner, firstEnd } from '../process/owner-keys.ts';
 import type { PlaneKeys } from '../process/plane-kind.ts';
 import { SERVICE_ADDRESS } from './model/program-arguments.ts';
-import { ETCD_HOSTS, inDataFolder, KEYS, KONNECTIVITY_SOCKET } from './model/programs.ts';
+import { KONNECTIVITY_SOCKET } from './model/programs.ts';
+import { ETCD_HOSTS, inDataFolder, KEYS } from './model/store-members.ts';
 
 export interface KeyNeeds {
   /** Addresses that the API server and the tunnel are reached by. */

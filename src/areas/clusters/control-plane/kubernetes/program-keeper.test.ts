@@ -106,7 +106,7 @@ describe('ProgramKeeper', () => {
     await started();
     end['kube-scheduler']('it ended with 2\npanic');
     await clock.advance(0);
-    expect(troubles).toEqual([{ message: 'kube-scheduler ended and is started again: panic' }]);
+    expect(troubles).toEqual([{ message: 'kube-scheduler ended and is started again: panic', others: false }]);
     await clock.advance(100);
     expect(story).toEqual(['start kube-scheduler']);
     end['kube-scheduler']('panic');

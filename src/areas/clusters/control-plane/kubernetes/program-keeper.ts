@@ -1,7 +1,7 @@
 import { Backoff } from '../../../../lib/backoff.ts';
 import type { Clock, Timer } from '../../../../lib/clock.ts';
 import { sleep } from '../../../../lib/abort.ts';
-import type { ProgramName, ProgramSpec } from './model/program-plan.ts';
+import { titleOf, type ProgramName, type ProgramSpec } from './model/program-plan.ts';
 
 /** A program that was started. */
 export interface RunningProgram {
@@ -21,7 +21,10 @@ export interface KeeperPorts {
   clock: Clock;
 }
 
-export type KeeperTrouble = { diskFull: true } | { message: string };
+export type KeeperTrouble =
+  | { diskFull: true }
+  /** `others`: those that do the same go on. */
+  | { message: string; others: boolean };
 
 /** Something in the way of a start, with a code that says what. */
 export class KeeperError extends Error {
@@ -88,7 +91,14 @@ export class ProgramKeeper {
     this.#stopping = true;
     const others = this.#programs.filter(({ spec }) => !(spec.name in GRACE_MS));
     await Promise.all(others.map((kept) => this.#end(kept)));
-    for (const kept of this.#programs.filter(({ spec }) => spec.name in GRACE_MS).toReversed()) await this.#end(kept);
+    for (const name of Object.keys(GRACE_MS)) {
+      await Promise.all(this.#programs.filter(({ spec }) => spec.name === name).map((kept) => this.#end(kept)));
+    }
+  }
+
+  /** Of one that hangs; it is started again. */
+  kill(name: ProgramName, replica: number): void {
+    this.#programs.find(({ spec }) => spec.name === name && spec.replica === replica)?.running?.signal('SIGKILL');
   }
 
   /** New certificates are there. */
@@ -125,19 +135,28 @@ export class ProgramKeeper {
     kept.running = undefined;
     if (this.#stopping) return;
     const code = codeOf(words);
-    if (code !== undefined || kept.backoff.failures >= START_TRIES) {
-      this.#failStart?.(new KeeperError(`${kept.spec.name} ended: ${lastLine(words)}`, code));
+    const title = titleOf(kept.spec);
+    const others = this.#goesOnWithout(kept);
+    if (code !== undefined || (kept.backoff.failures >= START_TRIES && !others)) {
+      this.#failStart?.(new KeeperError(`${title} ended: ${lastLine(words)}`, code));
     }
     const ranWell = clock.monotonic() - kept.since > RAN_WELL_MS;
     if (ranWell) kept.backoff.reset();
     if (this.#failStart === undefined) {
-      tell(code === 'ENOSPC' ? { diskFull: true } : { message: `${kept.spec.name} ended and is started again: ${lastLine(words)}` });
+      tell(code === 'ENOSPC' ? { diskFull: true } : { message: `${title} ended and is started again: ${lastLine(words)}`, others });
     }
     kept.restart = clock.setTimer(ranWell ? 0 : kept.backoff.next(), () => {
       this.#launch(kept);
       if (this.#failStart === undefined) void this.#settle();
     });
     kept.restart.hold?.();
+  }
+
+  /** Of a store most members have to be there, of others one. */
+  #goesOnWithout({ spec: { name } }: Kept): boolean {
+    const same = this.#programs.filter(({ spec }) => spec.name === name);
+    const running = same.filter((each) => each.running !== undefined).length;
+    return name === 'etcd' ? running > same.length / 2 : running > 0;
   }
 
   /** Tells that all is well again, once it is. */

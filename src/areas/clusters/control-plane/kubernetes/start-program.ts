@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, fstatSync, openSync, readSync, statfsSync, statSync, truncateSync } from 'node:fs';
 import type { Clock } from '../../../../lib/clock.ts';
-import type { ProgramSpec } from './model/program-plan.ts';
+import { titleOf, type ProgramSpec } from './model/program-plan.ts';
 import type { RunningProgram } from './program-keeper.ts';
 
 const LOG_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -12,8 +12,9 @@ const NO_SPACE = '\nno space left on device';
 const SPACE_BYTES = 64 * 1024;
 
 /** Starts a program in this folder, which ends with us however we end. What it says is in `<name>.log`. */
-export function startProgram({ name, path, args }: ProgramSpec, withParent: readonly string[]): RunningProgram {
-  const logPath = logOf(name);
+export function startProgram(spec: ProgramSpec, withParent: readonly string[]): RunningProgram {
+  const { path, args } = spec;
+  const logPath = logOf(titleOf(spec));
   cutLog(logPath);
   const log = openSync(logPath, 'a', 0o600);
   try {

@@ -7,8 +7,10 @@ export type ControlEvent =
   | { type: 'hello'; pid: number; edition: string }
   /** Writes fail, or work again. */
   | { type: 'disk'; full: boolean }
-  /** Some of it does not work, or all of it does again. */
-  | { type: 'programs'; message?: string };
+  /** Some of it does not work, or all of it does again. `others`: replicas of it go on. */
+  | { type: 'programs'; message?: string; others?: boolean }
+  /** How many of several API servers are ready. */
+  | { type: 'replicas'; ready: number };
 
 export const CONTROL_SOCKET = 'control.sock';
 /** The kernel takes 107 bytes. */

@@ -378,6 +378,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       sharedUser: record.sharedUser,
       tunnel: this.#kind.tunnel?.(place),
       trouble: server.trouble,
+      replicas: { wanted: wanted.replicas ?? 1, ready: 1, ...server.replicas },
     };
   }
 

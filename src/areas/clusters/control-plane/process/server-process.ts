@@ -18,7 +18,8 @@ export class ServerProcess {
   #launched: Launched | undefined;
   #watch: ControlWatch | undefined;
   #identity: ProcessIdentity | undefined;
-  #trouble: Trouble | undefined;
+  /** The last word about each thing. */
+  readonly #news = new Map<ControlEvent['type'], ControlEvent>();
   #onEnd: ((afterMs: number) => void) | undefined;
   #onTrouble: (() => void) | undefined;
 
@@ -37,7 +38,13 @@ export class ServerProcess {
   }
 
   get trouble(): Trouble | undefined {
-    return this.#trouble;
+    return troubleOf(this.#last('disk'), this.#last('programs'));
+  }
+
+  /** Of one with several API servers: how many of them are ready, and what became of others. */
+  get replicas(): { ready: number; note?: string } | undefined {
+    const replicas = this.#last('replicas');
+    return replicas && { ready: replicas.ready, note: this.#last('programs')?.message };
   }
 
   /** Takes over one that is there from before. @returns false when there is none that can be used */
@@ -86,7 +93,11 @@ export class ServerProcess {
     this.#launched = undefined;
     this.#watch?.close();
     this.#watch = undefined;
-    this.#trouble = undefined;
+    this.#news.clear();
+  }
+
+  #last<T extends ControlEvent['type']>(type: T): Extract<ControlEvent, { type: T }> | undefined {
+    return this.#news.get(type) as Extract<ControlEvent, { type: T }> | undefined;
   }
 
   async #follow(): Promise<void> {
@@ -96,12 +107,12 @@ export class ServerProcess {
       {
         onEvent: (event) => {
           if (event.type === 'hello') return;
-          this.#trouble = troubleOf(event);
+          this.#news.set(event.type, event);
           this.#onTrouble?.();
         },
         onEnd: () => {
           this.#watch = undefined;
-          this.#trouble = undefined;
+          this.#news.clear();
           this.#onEnd?.(this.#clock.monotonic() - since);
         },
       },
@@ -110,9 +121,12 @@ export class ServerProcess {
   }
 }
 
-function troubleOf(event: Exclude<ControlEvent, { type: 'hello' }>): Trouble | undefined {
-  if (event.type === 'disk') return event.full ? { reason: 'DiskFull', message: DISK_FULL } : undefined;
-  return event.message === undefined ? undefined : { reason: 'NotAnswering', message: event.message };
+type Word<T extends ControlEvent['type']> = Extract<ControlEvent, { type: T }> | undefined;
+
+function troubleOf(disk: Word<'disk'>, programs: Word<'programs'>): Trouble | undefined {
+  if (disk?.full) return { reason: 'DiskFull', message: DISK_FULL };
+  if (programs?.message === undefined || programs.others === true) return undefined;
+  return { reason: 'NotAnswering', message: programs.message };
 }
 
 function startError({ code, message }: { code?: string; message: string }): Error {

@@ -2,7 +2,12 @@ export const SERVICE_RANGE = '10.96.0.0/16';
 export const SERVICE_ADDRESS = '10.96.0.1';
 const POD_RANGE = '10.244.0.0/16';
 /** A store that is larger is a mistake of somebody, and slow. */
-export const ETCD_LIMITS = [`--quota-backend-bytes=${2 * 1024 ** 3}`, '--log-level=warn'];
+export const STORE_BYTES = 2 * 1024 ** 3;
+export const ETCD_LIMITS = [quotaArgument(STORE_BYTES), '--log-level=warn'];
+
+export function quotaArgument(bytes: number): string {
+  return `--quota-backend-bytes=${bytes}`;
+}
 
 export function keysIn(folder: string): (name: string) => string {
   return (name) => `${folder}/${name}`;

@@ -1,6 +1,8 @@
 /** One of the programs of a control plane. */
 export interface ProgramSpec {
   name: ProgramName;
+  /** Which of several that do the same: the others go on without it. */
+  replica?: number;
   path: string;
   args: readonly string[];
   /** Started once the API server answers: before it has nothing to do but to take its processor. */
@@ -22,4 +24,18 @@ export interface ProgramPlan {
   server: { address: string; port: number };
   /** Ends a program with whoever started it. */
   withParent: readonly string[];
+  /** Of an endpoint that is shared by several API servers: where it is, and where they are. */
+  balancer?: { listen: readonly string[]; port: number; backends: readonly string[] };
+  store: StorePlan;
+}
+
+export interface StorePlan {
+  members: number;
+  etcd: string;
+  etcdutl: string;
+}
+
+/** How a program is called in logs and messages. */
+export function titleOf({ name, replica }: Pick<ProgramSpec, 'name' | 'replica'>): string {
+  return replica === undefined ? name : `${name}-${replica}`;
 }

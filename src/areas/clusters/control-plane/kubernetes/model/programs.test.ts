@@ -11,6 +11,9 @@ const LAYOUT: PlaneLayout = {
   tunnelPort: 20_002,
   innerPorts: [20_003, 20_004],
   withParent: ['setpriv'],
+  endpointAddresses: ['127.0.0.1', '100.66.0.3'],
+  etcdutl: '/programs/etcdutl',
+  replicas: 1,
 };
 const argumentsOf = (name: string, layout = LAYOUT) => programPlan(layout).programs.find((program) => program.name === name)!.args;
 

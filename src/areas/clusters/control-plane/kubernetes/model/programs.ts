@@ -1,13 +1,14 @@
 import {
   apiserverArguments,
   controllerManagerArguments,
-  ETCD_LIMITS,
-  keysIn,
   konnectivityArguments,
   schedulerArguments,
   type ApiserverPlace,
 } from './program-arguments.ts';
 import type { ProgramName, ProgramPlan, ProgramSpec } from './program-plan.ts';
+import { etcdArguments, KEYS, storeMembers } from './store-members.ts';
+
+export { ETCD_HOSTS, ETCD_SOCKET, KEYS } from './store-members.ts';
 
 /** The addresses and ports of one control plane, and where its programs are. */
 export interface PlaneLayout {
@@ -17,6 +18,8 @@ export interface PlaneLayout {
   innerAddress: string;
   /** Where the API server and the tunnel listen: the same one, or all there are in a network of their own. */
   listenAddress: string;
+  /** Those of them one by one: where several API servers share an endpoint, others of this machine are theirs. */
+  endpointAddresses: readonly string[];
   /** What nodes are told to reach the API server by. */
   advertisedAddress: string;
   port: number;
@@ -24,34 +27,16 @@ export interface PlaneLayout {
   /** Of konnectivity's administration and health. */
   innerPorts: readonly number[];
   withParent: readonly string[];
+  etcdutl: string;
+  /** Of API server, controllers, scheduler and store: 1 or 3. */
+  replicas: number;
 }
 
-/** The programs run in the cluster's data folder; keys are beside it. */
-export const KEYS = '../pki';
-/** etcd takes only what looks like a host with a port; it is the name of a socket in the data folder. */
-export const ETCD_SOCKET = 'etcd:0';
-const PEER_SOCKET = 'peer:0';
-/** What etcd's certificate must be good for: the sockets' names without what looks like a port. */
-export const ETCD_HOSTS = ['etcd', 'peer'];
-export const STORE_FOLDER = 'store';
 export const KONNECTIVITY_SOCKET = 'konnectivity.sock';
 
-/** Of etcd, where it starts and where a snapshot becomes its store. */
-export const ETCD_MEMBER = [
-  '--name=etcd',
-  `--initial-advertise-peer-urls=unixs://${PEER_SOCKET}`,
-  `--initial-cluster=etcd=unixs://${PEER_SOCKET}`,
-];
-
-/** Some make paths absolute, and the cluster's user may not enter the folders above its own. */
-export function inDataFolder(name: string): string {
-  return `/proc/self/cwd/${name}`;
-}
-
-const key = keysIn(KEYS);
-
 export function programPlan(layout: PlaneLayout): ProgramPlan {
-  const { paths, withParent } = layout;
+  const { paths, withParent, port, replicas, etcdutl } = layout;
+  const isShared = replicas > 1;
   const program = (name: ProgramName, args: string[], more: Partial<ProgramSpec> = {}): ProgramSpec => ({
     name,
     path: paths[name],
@@ -60,45 +45,48 @@ export function programPlan(layout: PlaneLayout): ProgramPlan {
     readsKeysOnce: false,
     ...more,
   });
-  return {
-    server: { address: layout.innerAddress, port: layout.port },
+  /** One for each replica; `undefined` stands for the only one. */
+  const each = (make: (replica: number | undefined) => ProgramSpec) =>
+    isShared ? Array.from({ length: replicas }, (_, replica) => make(replica)) : [make(undefined)];
+  const members = storeMembers(replicas);
+  const agreed = { keys: KEYS, leaderElect: isShared };
+  const plan: ProgramPlan = {
+    server: { address: layout.innerAddress, port },
     withParent,
+    store: { members: replicas, etcd: paths.etcd, etcdutl },
     programs: [
-      program('etcd', etcdArguments()),
-      program('kube-apiserver', apiserverArguments(apiserverPlace(layout)), { afterSocket: ETCD_SOCKET }),
+      ...each((replica) => program('etcd', etcdArguments(members[replica ?? 0], members), { replica })),
+      ...each((replica) => {
+        // The first alone: the others would take its processor from it.
+        const when = replica === undefined || replica === 0 ? { afterSocket: members[0].clientSocket } : { afterReady: true };
+        return program('kube-apiserver', apiserverArguments(apiserverPlace(layout, replica)), { replica, ...when });
+      }),
       program('konnectivity-server', konnectivityArguments({ ...layout, keys: KEYS, socket: KONNECTIVITY_SOCKET, servers: 1 }), {
         readsKeysOnce: true,
       }),
-      program('kube-controller-manager', controllerManagerArguments(ALONE), { afterReady: true }),
-      program('kube-scheduler', schedulerArguments(ALONE), { afterReady: true }),
+      ...each((replica) => program('kube-controller-manager', controllerManagerArguments(agreed), { replica, afterReady: true })),
+      ...each((replica) => program('kube-scheduler', schedulerArguments(agreed), { replica, afterReady: true })),
     ],
   };
+  if (!isShared) return plan;
+  const backends = Array.from({ length: replicas }, (_, replica) => replicaAddress(replica));
+  return { ...plan, balancer: { listen: layout.endpointAddresses, port, backends } };
 }
 
-/** One replica has nobody to agree with. */
-const ALONE = { keys: KEYS, leaderElect: false };
+/** All have the same port, which is what they tell nodes; each has an address of its own that only this machine, or this namespace, knows. */
+function replicaAddress(replica: number): string {
+  return `127.0.0.${replica + 2}`;
+}
 
-function apiserverPlace({ listenAddress, advertisedAddress, port }: PlaneLayout): ApiserverPlace {
+function apiserverPlace({ listenAddress, advertisedAddress, port, replicas }: PlaneLayout, replica: number | undefined): ApiserverPlace {
   const isReachable = !advertisedAddress.startsWith('127.');
-  const etcdServers = `unixs://${ETCD_SOCKET}`;
-  return { keys: KEYS, etcdServers, listenAddress, port, advertisedAddress: isReachable ? advertisedAddress : undefined };
-}
-
-function etcdArguments(): string[] {
-  return [
-    ...ETCD_MEMBER,
-    `--data-dir=${inDataFolder(STORE_FOLDER)}`,
-    `--listen-client-urls=unixs://${ETCD_SOCKET}`,
-    `--advertise-client-urls=unixs://${ETCD_SOCKET}`,
-    `--listen-peer-urls=unixs://${PEER_SOCKET}`,
-    `--cert-file=${key('etcd-server.crt')}`,
-    `--key-file=${key('etcd-server.key')}`,
-    `--trusted-ca-file=${key('etcd-ca.crt')}`,
-    '--client-cert-auth',
-    `--peer-cert-file=${key('etcd-peer.crt')}`,
-    `--peer-key-file=${key('etcd-peer.key')}`,
-    `--peer-trusted-ca-file=${key('etcd-ca.crt')}`,
-    '--peer-client-cert-auth',
-    ...ETCD_LIMITS,
-  ];
+  return {
+    keys: KEYS,
+    etcdServers: storeMembers(replicas)
+      .map(({ clientSocket }) => `unixs://${clientSocket}`)
+      .join(','),
+    listenAddress: replica === undefined ? listenAddress : replicaAddress(replica),
+    port,
+    advertisedAddress: isReachable ? advertisedAddress : undefined,
+  };
 }

@@ -1,0 +1,62 @@
+import type { Clock } from '../../../../lib/clock.ts';
+import { ApiProbe } from './api-probe.ts';
+import type { ProgramPlan } from './model/program-plan.ts';
+import { ReplicaBalancer } from './replica-balancer.ts';
+import { ReplicaWatch } from './watch-replicas.ts';
+
+export interface ApiServersPorts {
+  /** The process of one that hangs. */
+  end(replica: number): void;
+  /** How many of several are ready. */
+  tell(ready: number): void;
+  clock: Clock;
+}
+
+/** The API server of a control plane, or several that share its endpoint. */
+export class ApiServers {
+  readonly #probes: ApiProbe[];
+  readonly #shared: { balancer: ReplicaBalancer; watch: ReplicaWatch; listen: readonly string[] } | undefined;
+
+  constructor({ server, balancer: shared }: ProgramPlan, { end, tell, clock }: ApiServersPorts) {
+    if (shared === undefined) {
+      this.#probes = [new ApiProbe(server)];
+      return;
+    }
+    const { port, backends, listen } = shared;
+    this.#probes = backends.map((address) => new ApiProbe({ address, port }));
+    const balancer = new ReplicaBalancer(port, backends);
+    const watch = new ReplicaWatch({
+      probes: this.#probes,
+      setReady: (replica, ready) => balancer.setReady(replica, ready),
+      cut: (replica) => balancer.cut(replica),
+      end,
+      tell,
+      clock,
+    });
+    this.#shared = { balancer, watch, listen };
+  }
+
+  async open(): Promise<void> {
+    await this.#shared?.balancer.listen(this.#shared.listen);
+  }
+
+  /** From now on they are looked at by themselves. */
+  follow(): void {
+    this.#shared?.watch.start();
+  }
+
+  async isReady(): Promise<boolean> {
+    return this.#shared === undefined ? this.#probes[0].isReady() : (await this.#shared.watch.look()) > 0;
+  }
+
+  /** Whether all of them show the certificate that is on the disk. */
+  async showTheirCertificate(): Promise<boolean> {
+    for (const probe of this.#probes) if (!(await probe.showsItsCertificate())) return false;
+    return true;
+  }
+
+  close(): void {
+    this.#shared?.watch.stop();
+    this.#shared?.balancer.close();
+  }
+}

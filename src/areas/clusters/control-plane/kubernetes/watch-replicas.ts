@@ -1,0 +1,74 @@
+import type { Clock, Timer } from '../../../../lib/clock.ts';
+import { verdictOf, type Answers } from './model/balance.ts';
+
+export interface ReplicaPorts {
+  /** What each answers to the question whether it is ready; 0: nothing. */
+  probes: readonly { readiness(): Promise<number> }[];
+  setReady(replica: number, ready: boolean): void;
+  /** Its connections, of one that is silent. */
+  cut(replica: number): void;
+  /** Its process, of one that is silent for long. */
+  end(replica: number): void;
+  /** How many are ready, whenever that changes. */
+  tell(ready: number): void;
+  clock: Clock;
+}
+
+/** Nobody tells that an API server has become ready, or hangs. */
+const LOOK_EVERY_MS = 1000;
+
+/** Asks the API servers of one endpoint how they are, again and again. */
+export class ReplicaWatch {
+  readonly #ports: ReplicaPorts;
+  readonly #answers: Answers[];
+  #timer: Timer | undefined;
+  #told: number | undefined;
+
+  constructor(ports: ReplicaPorts) {
+    this.#ports = ports;
+    this.#answers = ports.probes.map(() => ({ ready: false, answeredAt: ports.clock.monotonic() }));
+  }
+
+  start(): void {
+    this.#timer = this.#ports.clock.setTimer(LOOK_EVERY_MS, () => {
+      void this.look().finally(() => this.#timer !== undefined && this.start());
+    });
+  }
+
+  stop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** @returns how many are ready */
+  async look(): Promise<number> {
+    const { probes, clock } = this.#ports;
+    await Promise.all(
+      probes.map(async (probe, replica) => {
+        const status = await probe.readiness();
+        const answer = this.#answers[replica];
+        answer.ready = status === 200;
+        if (status !== 0) answer.answeredAt = clock.monotonic();
+        this.#ports.setReady(replica, answer.ready);
+      }),
+    );
+    this.#judge();
+    const ready = this.#answers.filter((answer) => answer.ready).length;
+    if (ready !== this.#told) this.#ports.tell(ready);
+    this.#told = ready;
+    return ready;
+  }
+
+  #judge(): void {
+    const now = this.#ports.clock.monotonic();
+    for (const [replica, answer] of this.#answers.entries()) {
+      const verdict = verdictOf(answer, this.#answers.toSpliced(replica, 1), now);
+      if (verdict === 'fine') continue;
+      this.#ports.cut(replica);
+      if (verdict === 'silent') continue;
+      this.#ports.end(replica);
+      // A new one has its time.
+      answer.answeredAt = now;
+    }
+  }
+}

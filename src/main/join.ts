@@ -5,6 +5,7 @@ import { createClient, type Client } from '../client/client.ts';
 import { tokenCredentials } from '../client/config/credentials.ts';
 import { createHttpTransport } from '../client/http/http-transport.ts';
 import { NodeIdentity } from '../engine/node/join/node-identity.ts';
+import { NodeTrust } from '../engine/node/join/node-trust.ts';
 import { machineFacts } from '../engine/node/registration/machine-facts.ts';
 import { isDns1123Subdomain } from '../kube/names.ts';
 import { realClock } from '../lib/clock.ts';
@@ -13,6 +14,7 @@ import { outliveReader } from '../lib/outlive-reader.ts';
 import { nodeName } from './node-name.ts';
 import { nodeClient, runNode, type NodeOptions, type RunningNode } from './run-node.ts';
 import { productVersion } from './product-version.ts';
+import type { TunnelAgentOptions } from '../lib/tunnel/tunnel-agent.ts';
 import { reportFailure } from './report-failure.ts';
 
 /** What the file of `--join` may say, for who makes machines; flags come before it. */
@@ -51,7 +53,8 @@ export interface JoinOptions {
   logFormat?: string;
 }
 
-interface Settings extends Omit<NodeOptions, 'client' | 'serving' | 'log'> {
+interface Settings extends Omit<NodeOptions, 'client' | 'serving' | 'authorities' | 'log'> {
+  authorityPem: string;
   token?: string;
   tunnel?: { address: string; port: number };
   address: string;
@@ -64,18 +67,27 @@ export async function join(options: JoinOptions): Promise<void> {
   await mkdir(joinPath(options.data, 'pki'), { recursive: true, mode: 0o700 });
   const settings = await settingsOf(options, log);
   const { name, server, tunnel } = settings;
+  const directory = joinPath(options.data, 'pki');
+  const trust = await NodeTrust.open({
+    path: joinPath(directory, 'authorities.json'),
+    given: settings.authorityPem,
+    client: () => client,
+    clock: realClock,
+    log,
+  });
+  const authorities = () => trust.pem;
   const identity = new NodeIdentity({
-    directory: joinPath(options.data, 'pki'),
+    directory,
     name,
     addresses: [settings.address],
-    authorityPem: settings.authorityPem,
+    authorities,
     bootstrapClient: settings.token === undefined ? undefined : () => tokenClient(settings, settings.token!),
     nodeClient: () => client,
     clock: realClock,
     random: Math.random,
     log,
   });
-  const client = nodeClient({ ...settings, client: () => identity.client() });
+  const client = nodeClient({ ...settings, authorities, client: () => identity.client() });
   const serving = async () => {
     const { certificatePem: certificate, keyPem: key } = await identity.serving();
     return { certificate, key };
@@ -83,19 +95,26 @@ export async function join(options: JoinOptions): Promise<void> {
   // The rest of the machine is looked at while the certificates are on their way.
   // Connections and timers do not hold the process.
   const alive = setInterval(() => {}, 2 ** 30);
-  const running = runNode({ ...settings, client: () => identity.client(), serving, log });
+  const running = runNode({ ...settings, authorities, client: () => identity.client(), serving, log });
   const [node] = await Promise.all([running, identity.client(), identity.serving()]).catch((error: unknown) => {
     reportFailure('tenantry', error);
     // What was begun meanwhile would keep it alive.
     process.exit(1);
   });
   identity.onServing(({ certificatePem: certificate, keyPem: key }) => node.renewServing({ certificate, key }));
-  const tunnelled = tunnel && (await startTunnel(settings, tunnel, node, identity, log));
+  trust.onChange(() => {
+    void serving().then((pair) => node.renewServing(pair));
+    void identity.authoritiesChanged();
+  });
+  trust.start();
+  const tls = async () => ({ ca: trust.pem, ...(await identity.client()) });
+  const tunnelled = tunnel && (await startTunnel(settings, tunnel, node, tls, log));
   outliveReader(process.stdout);
   process.stdout.write(`node ${name} has joined ${server.origin}\n`);
   await ended(async () => {
     clearInterval(alive);
     tunnelled?.stop();
+    trust.stop();
     identity.stop();
     await client.close();
     return node.stop({ keepPods: options.keepPods === true });
@@ -106,15 +125,15 @@ async function startTunnel(
   settings: Settings,
   server: { address: string; port: number },
   node: RunningNode,
-  identity: NodeIdentity,
+  tls: TunnelAgentOptions['tls'],
   log: Log,
 ) {
   const { TunnelAgent } = await import('../lib/tunnel/tunnel-agent.ts');
-  const { name, address, listen, authorityPem: ca } = settings;
+  const { name, address, listen } = settings;
   const host = address.includes(':') ? `[${address}]` : address;
   const agent = new TunnelAgent({
     server,
-    tls: async () => ({ ca, ...(await identity.client()) }),
+    tls,
     name,
     addresses: [address],
     // Nothing else of the worker's network is anybody's business.

@@ -48,11 +48,12 @@ process.once('uncaughtException', cannotStart);
 const pem = (file: string) => readFile(join(data, 'pki', file), 'utf8');
 const pairOf = async (file: string) => Promise.all([pem(`${file}.crt`), pem(`${file}.key`)]);
 const ownPair = pairOf(NODE_CLIENT).then(([cert, key]) => ({ cert, key }));
+const authorities = await pem('ca.crt');
 const node = await runNode({
   name,
   data,
   server: new URL(server),
-  authorityPem: await pem('ca.crt'),
+  authorities: () => authorities,
   client: () => ownPair,
   serving: () => pairOf(NODE_SERVER).then(([certificate, key]) => ({ certificate, key })),
   mode: flags.mode as 'auto',

@@ -21,7 +21,8 @@ export interface NodeOptions {
   /** The data directory. */
   data: string;
   server: URL;
-  authorityPem: string;
+  /** PEM of those that its cluster is known by; asked again for every connection. */
+  authorities(): string;
   /** What the node shows to the API server; asked again for every connection. */
   client(): Promise<KeyPair>;
   /** What its own server shows. */
@@ -96,7 +97,7 @@ export async function runNode(options: NodeOptions): Promise<RunningNode> {
   });
   return {
     port,
-    renewServing: (pair) => server?.renew(pair),
+    renewServing: (pair) => server?.renew(pair, options.authorities()),
     async stop({ keepPods }) {
       let clean = true;
       const steps: (() => Promise<void> | void | undefined)[] = [
@@ -123,13 +124,13 @@ export async function runNode(options: NodeOptions): Promise<RunningNode> {
 /** The API server, as the node. */
 export function nodeClient({
   server,
-  authorityPem,
+  authorities,
   client,
   version,
-}: Pick<NodeOptions, 'server' | 'authorityPem' | 'client' | 'version'>): Client {
+}: Pick<NodeOptions, 'server' | 'authorities' | 'client' | 'version'>): Client {
   const transport = createHttpTransport({
     endpoint: { url: server },
-    ca: () => Promise.resolve(authorityPem),
+    ca: () => Promise.resolve(authorities()),
     credentials: certificateCredentials(client),
     headers: { 'User-Agent': `tenantry-node/${version}` },
     clock: realClock,
@@ -172,7 +173,7 @@ async function nodeServer(options: NodeOptions, access: PodAccess): Promise<Node
     nodeName: options.name,
     access,
     tls: await options.serving(),
-    clientAuthority: options.authorityPem,
+    clientAuthority: options.authorities(),
     address: options.listen,
     clock: realClock,
     onError: (error) => options.log.warn('a request to the node failed', { error }),

@@ -57,7 +57,7 @@ function identityOf(worker: Pick<Worker, 'name' | 'address'>, token: string | un
     directory,
     name: worker.name,
     addresses: [worker.address],
-    authorityPem: authority,
+    authorities: () => authority,
     bootstrapClient: token === undefined ? undefined : () => clientWith(tokenCredentials(token)),
     nodeClient: () => client,
     clock: realClock,

@@ -20,6 +20,7 @@ class World {
   chosen: KernelIsolation | undefined;
   token: string | undefined = 'abcdef.0123456789abcdef';
   failure: MachineError | undefined;
+  running = RUNNING;
   #names = 0;
   cluster: TenantCluster;
 
@@ -51,6 +52,7 @@ class World {
         this.machines.set(wanted.name, wanted);
         return Promise.resolve({ started: 0 });
       },
+      stop: (id: string) => (this.asked.push(`stop ${id}`), Promise.resolve()),
       remove: (id: string) => (this.asked.push(`remove ${id}`), Promise.resolve()),
     } as unknown as Machines;
     return {
@@ -65,7 +67,7 @@ class World {
         drain: (name) => (this.asked.push(`drain ${name}`), Promise.resolve(this.podsLeft)),
         removeNode: (name) => (this.nodes.delete(name), this.asked.push(`removeNode ${name}`), Promise.resolve()),
       },
-      running: RUNNING,
+      running: this.running,
       minimumIsolation: this.minimum,
       others: [],
       placeOf: (worker) => {
@@ -295,5 +297,50 @@ describe('when the clock is put', () => {
     world.nodes.set('dev-a-00001', { isReady: true, heard: world.now + 1000 });
     await world.round();
     expect(world.workers()).toMatchObject([{ name: 'dev-a-00001', phase: 'Ready' }]);
+  });
+});
+
+describe('a worker whose authorities are revoked', () => {
+  const revoked = { edition: 2, ends: NOW * 2, oldestTrusted: 2, forgotten: NOW + 1000 };
+  const withAuthorities = (authorities: RunningControlPlane['authorities']) => ({ ...RUNNING, authorities });
+  const name = 'dev-a-00001';
+
+  beforeEach(async () => {
+    world.running = withAuthorities({ edition: 1, ends: NOW * 2, oldestTrusted: 1 });
+    await world.untilReady();
+    world.asked.length = 0;
+    world.now = NOW + 60_000;
+    world.running = withAuthorities(revoked);
+  });
+
+  it('joins again with a token, as who it was', async () => {
+    world.nodes.set(name, { isReady: false, heard: NOW });
+    await world.round();
+    expect(world.workers()).toEqual([expect.objectContaining({ name, phase: 'Pending', authorities: 2, rejoins: true })]);
+    expect(world.asked).toEqual([`stop ${machineId('u1', name)}`, `removeToken ${name}`]);
+    await world.round();
+    expect(world.asked.at(-1)).toBe(`token ${name} new`);
+    expect(world.machines.get(name)?.join.token).toBe(world.token);
+    // What its Node says is of before.
+    world.nodes.set(name, { isReady: true, heard: NOW });
+    await world.round();
+    expect(world.workers()[0].phase).toBe('Joining');
+    world.nodes.set(name, { isReady: true, heard: NOW + 120_000 });
+    await world.round();
+    expect(world.workers()[0]).toMatchObject({ name, phase: 'Ready', authorities: 2 });
+    expect(world.workers()[0]).not.toHaveProperty('rejoins');
+  });
+
+  it('is left alone when it speaks on, with certificates of later ones', async () => {
+    world.nodes.set(name, { isReady: true, heard: NOW + 30_000 });
+    await world.round();
+    expect(world.workers()[0]).toMatchObject({ phase: 'Ready', authorities: 2 });
+    expect(world.asked).toEqual([]);
+  });
+
+  it('is not taken for one of now by what it said before', async () => {
+    world.nodes.set(name, { isReady: true, heard: NOW });
+    await world.round();
+    expect(world.workers()[0]).toMatchObject({ phase: 'Ready', authorities: 1 });
   });
 });

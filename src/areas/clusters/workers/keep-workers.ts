@@ -119,6 +119,7 @@ async function allocate(
       since: formatTime(new Date(ports.now())),
       version: cluster.status!.version,
       size: sizeOf(pool),
+      ...(ports.running.authorities && { authorities: ports.running.authorities.edition }),
       ...(podCidr && { podCidrs: [podCidr] }),
     });
   }
@@ -141,7 +142,10 @@ async function advance(cluster: TenantCluster, worker: Worker, ports: KeepWorker
     const place = await ports.placeOf(worker.name);
     if (place === undefined) return { worker: { ...worker, message: 'its port of the network is made' } };
     const node = ports.inside.node(worker.name);
-    const token = node === undefined && isJoining(worker) ? await ports.inside.token(worker, worker.phase === WorkerPhase.Pending) : '';
+    const token =
+      (node === undefined || worker.rejoins === true) && isJoining(worker)
+        ? await ports.inside.token(worker, worker.phase === WorkerPhase.Pending)
+        : '';
     if (token === undefined) {
       // It had its time: another one is tried.
       await machines.remove(id);
@@ -151,7 +155,13 @@ async function advance(cluster: TenantCluster, worker: Worker, ports: KeepWorker
     await machines.run(wantedMachine(cluster, worker, { pool, place, running: ports.running, token }));
     if (node?.isReady && isNews(worker, node.heard)) {
       if (worker.phase !== WorkerPhase.Ready) await ports.inside.removeToken(worker.name);
-      return { worker: inPhase(worker, WorkerPhase.Ready, ports) };
+      return { worker: withTrust(inPhase(worker, WorkerPhase.Ready, ports), node.heard, ports) };
+    }
+    if (isCutOff(worker, ports) && !isJoining(worker)) {
+      // Its authorities are revoked: with a token, and the ones of now, it joins again as who it was.
+      await machines.stop(id);
+      await ports.inside.removeToken(worker.name);
+      return { worker: joiningAgain(worker, ports) };
     }
     return { worker: notReady(worker, ports) };
   } catch (error) {
@@ -159,6 +169,23 @@ async function advance(cluster: TenantCluster, worker: Worker, ports: KeepWorker
     if (wokeInVain(worker, ports)) return { worker: notReady(worker, ports) };
     return { worker: { ...(isAsleep(worker) ? wakingUp(worker, ports) : worker), message: error.message }, error };
   }
+}
+
+/** It joined with authorities that are not trusted any more. It may have got certificates of later ones since. */
+function isCutOff({ authorities = 1 }: Worker, { running }: Pick<KeepWorkersPorts, 'running'>): boolean {
+  return running.authorities !== undefined && authorities < running.authorities.oldestTrusted;
+}
+
+/** One that spoke after they were revoked has others. */
+function withTrust(worker: Worker, heard: number, ports: Pick<KeepWorkersPorts, 'running'>): Worker {
+  const { rejoins: _, ...rest } = worker;
+  const hasOthers = isCutOff(worker, ports) && heard > (ports.running.authorities?.forgotten ?? 0);
+  return hasOthers ? { ...rest, authorities: ports.running.authorities!.edition } : rest;
+}
+
+function joiningAgain(worker: Worker, ports: Pick<KeepWorkersPorts, 'running' | 'now'>): Worker {
+  const message = 'its certificates are revoked; it joins again';
+  return { ...inPhase(worker, WorkerPhase.Pending, ports, message), authorities: ports.running.authorities!.edition, rejoins: true };
 }
 
 function isAsleep({ phase }: Worker): boolean {
@@ -179,9 +206,9 @@ function isJoining({ phase }: Worker): boolean {
   return phase === WorkerPhase.Pending || phase === WorkerPhase.Joining;
 }
 
-/** What the Node of one that slept says is of before. */
-function isNews({ phase, since }: Worker, heard: number): boolean {
-  return phase !== WorkerPhase.Asleep || heard > Date.parse(since ?? '');
+/** What the Node of one that slept, or was cut off, says is of before. */
+function isNews({ phase, since, rejoins }: Worker, heard: number): boolean {
+  return (phase !== WorkerPhase.Asleep && rejoins !== true) || heard > Date.parse(since ?? '');
 }
 
 function notReady(worker: Worker, ports: KeepWorkersPorts): Worker {

@@ -21,6 +21,8 @@ export const WORKER_RIGHTS: AddOn = {
       rules: [
         { apiGroups: [''], resources: ['namespaces', 'pods', 'endpoints', 'persistentvolumes', 'persistentvolumeclaims'], verbs: READ },
         { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['patch', 'update'] },
+        // Whom they take for their cluster, when that changes.
+        { apiGroups: [''], resources: ['configmaps'], resourceNames: ['kube-root-ca.crt'], verbs: ['get'] },
         { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: READ },
         { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: READ },
       ],

@@ -8,6 +8,7 @@ import { errorText, type Log } from '../../../lib/log.ts';
 import { longLivedController, sleep } from '../../../lib/abort.ts';
 import { NODE_CLIENT, NODE_SERVER } from '../../../lib/pki/ensure-node-certificates.ts';
 import { generateKeys, KeyFiles } from '../../../lib/pki/key-files.ts';
+import { isOfFirst } from './node-trust.ts';
 import { objectionTo, renewalTime, type HeldPair, type Wanted } from './renewal.ts';
 import { KUBELET_CLIENT_SIGNER, KUBELET_SERVING_SIGNER, requestCertificate, type CertificateWish } from './request-certificate.ts';
 
@@ -16,7 +17,8 @@ export interface NodeIdentityOptions {
   directory: string;
   name: string;
   addresses: readonly string[];
-  authorityPem: string;
+  /** Whom it takes for its cluster; the first one signs. */
+  authorities(): string;
   /** As who has the token; undefined: there is none, and a certificate has to be there. */
   bootstrapClient: (() => Client) | undefined;
   /** As the node, with whatever `client()` gives. */
@@ -63,6 +65,16 @@ export class NodeIdentity {
   /** Told when the certificate of its server was renewed. */
   onServing(listener: (pair: HeldPair) => void): void {
     this.#onServing = listener;
+  }
+
+  /** What was not signed by the authority that signs now is made anew, without waiting for its end. */
+  async authoritiesChanged(): Promise<void> {
+    const [client, serving] = await Promise.all([this.#client, this.#serving]);
+    const isOld = (pair: HeldPair | undefined) => pair !== undefined && !isOfFirst(pair.certificatePem, this.#options.authorities());
+    for (const file of [...(isOld(client) ? [NODE_CLIENT] : []), ...(isOld(serving) ? [NODE_SERVER] : [])]) {
+      this.#timers.get(file)?.cancel();
+      this.#renew(file);
+    }
   }
 
   stop(): void {
@@ -112,7 +124,8 @@ export class NodeIdentity {
   }
 
   get #wanted(): Wanted {
-    return this.#options;
+    const { name, addresses, authorities } = this.#options;
+    return { name, addresses, authorityPem: authorities() };
   }
 
   async #request(file: string, client: Client): Promise<HeldPair> {

@@ -33,7 +33,7 @@ export function objectionTo({ certificatePem, keyPem }: Partial<HeldPair>, wante
   return Date.parse(certificate.validTo) <= now ? 'it has expired' : undefined;
 }
 
-function authoritiesIn(pem: string): X509Certificate[] {
+export function authoritiesIn(pem: string): X509Certificate[] {
   return (pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []).map((block) => new Certificate(block));
 }
 

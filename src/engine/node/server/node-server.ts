@@ -39,7 +39,7 @@ export interface NodeServer {
   /** @returns the port. */
   listen(): Promise<number>;
   /** For new connections. */
-  renew(tls: ServingPair): void;
+  renew(tls: ServingPair, clientAuthority: string): void;
   /** Ends all connections, streams included. */
   close(): Promise<void>;
 }
@@ -84,8 +84,7 @@ export function createNodeServer(options: NodeServerOptions): NodeServer {
 
   return {
     listen: () => listen(server, options),
-    renew: ({ certificate, key }) =>
-      server.setSecureContext({ cert: certificate, key, ca: options.clientAuthority, minVersion: 'TLSv1.2' }),
+    renew: ({ certificate, key }, ca) => server.setSecureContext({ cert: certificate, key, ca, minVersion: 'TLSv1.2' }),
     async close() {
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       for (const socket of sockets) socket.destroy();

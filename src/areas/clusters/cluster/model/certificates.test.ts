@@ -5,8 +5,14 @@ import { certificatesCondition, certificatesEvent, certificatesStatus } from './
 
 const at = (text: string) => Date.parse(text);
 const NOW = at('2030-01-01T00:00:00Z');
-const first = { edition: 1, ends: at('2040-01-01T00:00:00Z') };
-const second = { edition: 2, reason: 'Asked' as const, ends: at('2041-01-01T00:00:00Z'), formersUntil: at('2031-01-01T00:00:00Z') };
+const first = { edition: 1, oldestTrusted: 1, ends: at('2040-01-01T00:00:00Z') };
+const second = {
+  edition: 2,
+  oldestTrusted: 1,
+  reason: 'Asked' as const,
+  ends: at('2041-01-01T00:00:00Z'),
+  formersUntil: at('2031-01-01T00:00:00Z'),
+};
 const keys = (authorities: RunningControlPlane['authorities'], ends = '2030-12-01T00:00:00Z') => ({
   certificatesExpire: at(ends),
   authorities,

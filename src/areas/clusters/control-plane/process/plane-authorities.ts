@@ -33,6 +33,8 @@ interface Written {
   done: RotationWish;
   /** Leaves from before are made anew. */
   leavesSince?: number;
+  /** When some were trusted for the last time. */
+  forgotten?: number;
   signing: Record<string, CertificatePair>;
   serviceAccountKeyPem: string;
   /** Their certificates by those before them, the newest first. */
@@ -56,6 +58,9 @@ export interface AuthorityNews {
   /** When the first of those that sign ends, and until when former ones are trusted, in milliseconds. */
   ends: number;
   formersUntil?: number;
+  /** The oldest edition that is trusted, and since when no older one is. */
+  oldestTrusted: number;
+  forgotten?: number;
 }
 
 const SERVICE_ACCOUNTS = 'sa';
@@ -105,9 +110,10 @@ export class PlaneAuthorities {
   }
 
   get news(): AuthorityNews {
-    const { edition, reason, formers } = this.#written;
+    const { edition, reason, formers, forgotten } = this.#written;
     const formersUntil = formers.length === 0 ? undefined : Math.max(...formers.map(({ until }) => until));
-    return { edition, reason, ends: this.#state.ends, formersUntil };
+    const oldestTrusted = Math.min(edition, ...formers.map((former) => former.edition));
+    return { edition, reason, ends: this.#state.ends, formersUntil, oldestTrusted, forgotten };
   }
 
   /** Does what is to be done, and tells when to look again by the clock. */
@@ -150,6 +156,7 @@ export class PlaneAuthorities {
       case 'forget':
         return {
           ...before,
+          ...(step.editions.length === 0 ? {} : { forgotten: now }),
           formers: before.formers.filter(({ edition }) => !step.editions.includes(edition)),
           cross: before.cross.filter(({ by }) => !step.editions.includes(by)),
           done: { ...before.done, revoke: Math.max(wish.revoke, before.done.revoke) },

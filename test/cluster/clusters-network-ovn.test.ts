@@ -100,6 +100,18 @@ describe('networks of tenants in OVN', () => {
     expect(found).toEqual(cases.map(([what, end]) => [what, end]));
   });
 
+  it('deliver no IPv6 of a worker to anybody, by the word of ovn-trace', async () => {
+    const [a1, a2] = workers;
+    const from = `inport == "${portOf('a', a1)}" && eth.src == ${a1.mac} && ip6.src == fe80::1 && ip.ttl == 64`;
+    for (const to of [
+      `eth.dst == ${a2.mac} && ip6.dst == fe80::2 && tcp.dst == 80`,
+      'eth.dst == 33:33:00:00:00:01 && ip6.dst == ff02::1 && icmp6',
+    ]) {
+      const said = await networks.run('ovn-trace', ['--minimal', subnetNames('a', a.subnets[0]).switch, `${from} && ${to}`]);
+      expect(said).not.toContain('output');
+    }
+  });
+
   it('would lead to the platform without the policies of the router, which come back with the next start', async () => {
     await networks.run('ovn-nbctl', ['--wait=sb', 'lr-policy-del', routerOf('a')]);
     expect(await trace(a, workers[0], PLATFORM_API.address)).toBe('external.wire');

@@ -83,6 +83,7 @@ export function networksSuite(provider: string, create: (world: NetworkWorld) =>
       const silence = Object.fromEntries(Object.keys(platform).map((name) => [name, 'no answer']));
       expect(await reach('a1', platform)).toEqual({ ...silence, endpoint: 'endpoint of a' });
       expect(await reach('b1', platform)).toEqual({ ...silence, endpointOfAnother: 'endpoint of b' });
+      expect(await world.ping(placeOf(worker['a1']), uplinkOf(world.platform, a.index).router)).toBe(false);
       expect(await world.ping(placeOf(worker['a1']), uplinkOf(world.platform, b.index).router)).toBe(false);
       expect(await world.ping(placeOf(worker['a1']), endpointOf(b))).toBe(false);
     });

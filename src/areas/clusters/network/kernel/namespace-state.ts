@@ -13,8 +13,18 @@ export const NOTHING: NamespaceState = { links: new Set(), routes: new Map(), ad
 
 const SEPARATOR = '---';
 
+/** What the kernel tells while links come and go may be half of one state and half of the next, which `ip` says: then it is asked again. */
+const WHOLE = `whole() {
+  while said=$("$@" 2>&1); do
+    case "$said" in *'Dump was interrupted'*) ;; *) printf '%s\\n' "$said"; return ;; esac
+  done
+  printf '%s\\n' "$said"
+  return 1
+}
+`;
+
 /** Tells what `readState` reads. */
-export const STATE_SCRIPT = `ip -j address show\necho ${SEPARATOR}\nip -j -4 route show\necho ${SEPARATOR}\nnft list tables\n`;
+export const STATE_SCRIPT = `${WHOLE}whole ip -j address show\necho ${SEPARATOR}\nwhole ip -j -4 route show\necho ${SEPARATOR}\nnft list tables\n`;
 
 export function readState(output: string): NamespaceState {
   const [links, routes, tables] = output.split(`${SEPARATOR}\n`);

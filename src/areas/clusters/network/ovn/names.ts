@@ -5,7 +5,10 @@ import type { Port, Subnet } from '../model/vpc.ts';
  * The names of rows and links. As everywhere here, a name stands for all that cannot be changed of what it names, so that what has the name
  * is the right one. Databases and links are an instance's own, and hold all its VPCs.
  */
-export const EXTERNAL = { switch: 'external', wire: 'external.wire', network: 'platform' } as const;
+export const EXTERNAL = { switch: 'external', wire: 'external.wire', here: 'external.here', network: 'platform' } as const;
+
+/** A link that nobody uses, of the port `external.here`. */
+export const PRESENCE = 'here0';
 
 /** The bridges inside the instance's switch, and its end of the link to the machine. */
 export const BRIDGES = { workers: 'br-int', platform: 'br-ex', tunnels: 'br-tun', wire: 'br-wire' } as const;

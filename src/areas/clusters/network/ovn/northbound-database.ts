@@ -16,10 +16,16 @@ const TABLES = {
   balancers: 'Load_Balancer',
 } as const satisfies Record<keyof Rows, string>;
 
-/** What the kernel takes as the arguments of one process, with room to spare. */
-const MAX_BYTES = 1_000_000;
+/**
+ * How much is written at once: some thirty VPCs. Each of OVN's programs works for itself and hands on to the next, so that one has the first rows while
+ * another still has the last: all at once takes a third longer. It is also less than the kernel takes as the arguments of one process.
+ */
+const MAX_BYTES = 100_000;
 
 const PATIENCE = '--timeout=60';
+
+/** The switch's answer is asked for with the last rows: asked for afterwards, OVN would work everything out once more. */
+const SETTLED = '--wait=hv';
 
 /** OVN's northbound database: what there should be. Commands of many VPCs share a transaction; `run` is `ovn-nbctl`. */
 export class Northbound {
@@ -29,36 +35,44 @@ export class Northbound {
     this.#run = run;
   }
 
-  /** Writes what differs, and takes away what none has; it holds once `settled`. Says what could not be written, by VPC. */
+  /** Writes what differs, takes away what none has, and waits until the switch does it. Says what could not be written, by VPC. */
   async write(all: readonly Wanted[], stale: readonly Wanted[], platform: Platform): Promise<Map<string, Error>> {
     const rows = await this.#rows();
-    const removals = removalCommands(rows, rowsOf(all));
-    const failed = new Map<string, Error>();
+    const common = [...removalCommands(rows, rowsOf(all)).map((command) => [command]), externalCommands()];
     const programs = stale.map(({ vpc, peers }) => ({ name: vpc.name, commands: vpcCommands(vpc, peers, platform, rows.groups) }));
     try {
-      await this.#commit([...removals.map((command) => [command]), externalCommands(), ...programs.map(({ commands }) => commands)]);
+      await this.#commit([...common, ...programs.map(({ commands }) => commands)], SETTLED);
+      return new Map();
     } catch {
       // One of them is wrong, and all are refused: each by itself says which.
-      await this.#commit([...removals.map((command) => [command]), externalCommands()]);
-      for (const { name, commands } of programs) {
-        try {
-          await this.#commit([commands]);
-        } catch (error) {
-          const said = error instanceof CommandError ? error.stderr.trim() : String(error);
-          failed.set(name, new Error(`Cannot program VPC "${name}" in OVN: ${said}`));
-        }
+      return this.#writeEach(common, programs);
+    }
+  }
+
+  async #writeEach(
+    common: readonly (readonly Command[])[],
+    programs: readonly { name: string; commands: readonly Command[] }[],
+  ): Promise<Map<string, Error>> {
+    const failed = new Map<string, Error>();
+    await this.#commit(common);
+    for (const { name, commands } of programs) {
+      try {
+        await this.#commit([commands]);
+      } catch (error) {
+        const said = error instanceof CommandError ? error.stderr.trim() : String(error);
+        failed.set(name, new Error(`Cannot program VPC "${name}" in OVN: ${said}`));
       }
     }
+    await this.#run([PATIENCE, SETTLED, 'sync']);
     return failed;
   }
 
-  /** Waits until the switch does what is written. */
-  async settled(): Promise<void> {
-    await this.#run([PATIENCE, '--wait=hv', 'sync']);
-  }
-
-  async #commit(groups: readonly (readonly Command[])[]): Promise<void> {
-    for (const share of shares(groups)) await this.#run([PATIENCE, ...share.flatMap((command) => ['--', ...command])]);
+  async #commit(groups: readonly (readonly Command[])[], ...options: string[]): Promise<void> {
+    const all = shares(groups);
+    for (const [position, share] of all.entries()) {
+      const last = position === all.length - 1 ? options : [];
+      await this.#run([PATIENCE, ...last, ...share.flatMap((command) => ['--', ...command])]);
+    }
   }
 
   async #rows(): Promise<Rows> {
@@ -72,7 +86,7 @@ export class Northbound {
   }
 }
 
-/** Transactions that fit into the arguments of a process. A group is never parted: a router whose policies are to follow would let everything pass. */
+/** The transactions of what is to be written. A group is never parted: a router whose policies are to follow would let everything pass. */
 function shares(groups: readonly (readonly Command[])[]): Command[][] {
   const all: Command[][] = [[]];
   let bytes = 0;

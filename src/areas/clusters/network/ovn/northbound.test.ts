@@ -11,6 +11,7 @@ const platform = platformOf();
 const worker = aPort('w', '10.0.1.10');
 const peer = aVpc('b', { index: 2, subnets: [{ name: 'one', cidr: '10.0.2.0/24', gateway: '10.0.2.1' }], peers: ['a'] });
 const vpc = aVpc('a', { ports: [worker], peers: ['b'], endpoints: [{ address: '100.64.0.2', protocol: 'tcp', port: 6443 }] });
+const tagged: Vpc = { ...vpc, mode: 'VLAN', subnets: [{ name: 'one', cidr: '10.0.1.0/24', gateway: '10.0.1.1', vlan: 7 }] };
 const textOf = (one: Vpc, peers: Vpc[] = []): string[] => vpcCommands(one, peers, platform, new Set()).map((command) => command.join(' '));
 const policies = (one: Vpc, peers: Vpc[] = []): string[] => textOf(one, peers).filter((text) => text.startsWith('lr-policy-add'));
 
@@ -45,30 +46,35 @@ describe('the rows of a VPC', () => {
     expect(textOf(routed)).toContain(`lsp-set-port-security ${portOf('a', worker)} ${worker.mac} 10.0.1.10 10.244.1.0/24`);
   });
 
+  it('drop what a router says from its address outside', () => {
+    expect(policies(vpc).filter((text) => text.includes('ip4.src == 100.64.0.3) drop'))).toHaveLength(1);
+  });
+
+  it('have rules of segments, and the group that they need, only where something is to be refused', () => {
+    expect(textOf(vpc).filter((text) => /^(acl|pg)-/.test(text))).toEqual([]);
+    expect([...rowsOf([{ vpc, peers: [] }]).groups]).toEqual([]);
+    expect([...rowsOf([{ vpc: tagged, peers: [] }]).groups]).toEqual([groupOf('a')]);
+    expect(removalCommands(rowsOf([{ vpc: tagged, peers: [] }]), rowsOf([{ vpc, peers: [] }])).map((command) => command.at(-1))).toContain(
+      groupOf('a'),
+    );
+  });
+
   it('name the workers of a VPC, also when there are none any more', () => {
     const groupOfPorts = (one: Vpc, groups: string[]) =>
       vpcCommands(one, [], platform, new Set(groups)).find(([command, , group]) => /^pg-|^clear/.test(command) && group !== undefined)!;
     const group = groupOf('a');
-    expect(groupOfPorts(vpc, []).slice(0, 2)).toEqual(['pg-add', group]);
-    expect(groupOfPorts(vpc, [group]).slice(0, 2)).toEqual(['pg-set-ports', group]);
-    expect(groupOfPorts({ ...vpc, ports: [] }, [group])).toEqual(['clear', 'Port_Group', group, 'ports']);
+    expect(groupOfPorts(tagged, [])).toEqual(['pg-add', group, portOf('a', worker)]);
+    expect(groupOfPorts(tagged, [group])).toEqual(['pg-set-ports', group, portOf('a', worker)]);
+    expect(groupOfPorts({ ...tagged, ports: [] }, [group])).toEqual(['clear', 'Port_Group', group, 'ports']);
   });
 
   it('tag a segment that is a VLAN', () => {
-    const subnet = { name: 'one', cidr: '10.0.1.0/24', gateway: '10.0.1.1', vlan: 7 };
-    const { toWire } = subnetNames('a', subnet);
-    const commands = textOf({ ...vpc, mode: 'VLAN', subnets: [subnet] });
+    const { toWire } = subnetNames('a', tagged.subnets[0]);
+    const commands = textOf(tagged);
     expect(commands).toContain(`set Logical_Switch_Port ${toWire} tag_request=7`);
     expect(commands.some((text) => text.includes(`inport == "${toWire}" && ip4.src != {10.0.1.0/24} drop`))).toBe(true);
     expect(commands).toContain(`lsp-set-type ${toWire} localnet`);
     expect(textOf(vpc).some((text) => text.includes(toWire))).toBe(false);
-  });
-
-  it('make a group once', () => {
-    expect(textOf(vpc)).toContain(`pg-add ${groupOf('a')} ${portOf('a', worker)}`);
-    expect(vpcCommands(vpc, [], platform, new Set([groupOf('a')])).map((command) => command.join(' '))).toContain(
-      `pg-set-ports ${groupOf('a')} ${portOf('a', worker)}`,
-    );
   });
 
   it('are taken away when nobody wants them, and only those', () => {
@@ -93,14 +99,23 @@ describe('Northbound', () => {
     { vpc: peer, peers: [] },
   ];
 
-  it('writes all VPCs in one transaction, and waits for the switch when asked', async () => {
+  it('writes a few VPCs in one transaction, and waits with it for the switch', async () => {
     const calls: string[] = [];
     const northbound = new Northbound((args) => Promise.resolve(calls.push(args.join(' ')) === 1 ? empty : ''));
     expect([...(await northbound.write(wanted, wanted, platform))]).toEqual([]);
     expect(calls.length).toBe(2);
-    expect(calls[1]).not.toContain('--wait');
-    await northbound.settled();
-    expect(calls[2]).toContain('--wait=hv');
+    expect(calls[1]).toContain('--wait=hv');
+  });
+
+  it('waits for the switch with the last of many transactions, and with no other', async () => {
+    const calls: string[] = [];
+    const northbound = new Northbound((args) => Promise.resolve(calls.push(args.join(' ')) === 1 ? empty : ''));
+    const many = Array.from({ length: 100 }, (_, index) => ({ vpc: aVpc(`v${index}-`, { index: index + 1 }), peers: [] }));
+    await northbound.write(many, many, platform);
+    const waiting = calls.map((text) => text.includes('--wait=hv'));
+    expect(waiting.length).toBeGreaterThan(2);
+    expect(waiting.lastIndexOf(true)).toBe(waiting.length - 1);
+    expect(waiting.filter(Boolean)).toHaveLength(1);
   });
 
   it('never parts the policies of a router from their removal, however many VPCs there are', async () => {
@@ -128,6 +143,7 @@ describe('Northbound', () => {
       ['b', 'Cannot program VPC "b" in OVN: ovn-nbctl: b is wrong'],
     ]);
     expect(written.some((text) => text.includes('lr-add r.a'))).toBe(true);
+    expect(written.at(-1)).toContain('--wait=hv sync');
   });
 });
 

@@ -19,9 +19,12 @@ export interface Rows {
 
 /** Priorities of a router's policies, the first to match decides. */
 const POLICY = { endpoint: 31_000, own: 30_500, peer: 30_400, blocked: 30_000, link: 29_500, world: 29_000 } as const;
-const ACL = { ownRouter: 1900, refused: 1800 } as const;
+const ACL_PRIORITY = 1800;
 
-/** The switch that all routers meet the machine in. */
+/**
+ * The switch that all routers meet the machine in. A port of it is always here, closed: with the first one that comes to be here the controller connects
+ * this switch with the machine's link, and then works out everything anew, for as many VPCs as come with it.
+ */
 export function externalCommands(): Command[] {
   return [
     ['--may-exist', 'ls-add', EXTERNAL.switch],
@@ -29,6 +32,8 @@ export function externalCommands(): Command[] {
     ['lsp-set-type', EXTERNAL.wire, 'localnet'],
     ['lsp-set-addresses', EXTERNAL.wire, 'unknown'],
     ['lsp-set-options', EXTERNAL.wire, `network_name=${EXTERNAL.network}`],
+    ['--may-exist', 'lsp-add', EXTERNAL.switch, EXTERNAL.here],
+    ['lsp-set-enabled', EXTERNAL.here, 'disabled'],
   ];
 }
 
@@ -45,17 +50,8 @@ export function vpcCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform,
     ...routeCommands(vpc, peers, platform),
     ...policyCommands(vpc, peers, platform),
     ...balancerCommands(vpc, peers),
-    groupCommand(vpc, groups),
-    ...accessCommands(vpc, peers, platform),
+    ...accessCommands(vpc, peers, groups),
   ];
-}
-
-/** The workers of a VPC; `pg-set-ports` does not take none. */
-function groupCommand(vpc: Vpc, groups: ReadonlySet<string>): Command {
-  const group = groupOf(vpc.name);
-  const ports = vpc.ports.map((port) => portOf(vpc.name, port));
-  if (!groups.has(group)) return ['pg-add', group, ...ports];
-  return ports.length === 0 ? ['clear', 'Port_Group', group, 'ports'] : ['pg-set-ports', group, ...ports];
 }
 
 function uplinkCommands(vpc: Vpc, platform: Platform): Command[] {
@@ -65,7 +61,7 @@ function uplinkCommands(vpc: Vpc, platform: Platform): Command[] {
   return [
     ['--may-exist', 'lrp-add', router, ports.router, macOf(vpc.name, uplink.router), `${uplink.router}/31`],
     ['lrp-set-gateway-chassis', ports.router, CHASSIS],
-    ...toRouter(EXTERNAL.switch, ports.external, ports.router),
+    ...toRouter(EXTERNAL.switch, ports.external, ports.router, macOf(vpc.name, uplink.router)),
     ['lr-nat-del', router],
     ...ownRanges(vpc).map((cidr) => ['lr-nat-add', router, 'snat', uplink.router, cidr]),
   ];
@@ -87,7 +83,7 @@ function subnetCommands(vpc: Vpc, subnet: Subnet): Command[] {
   return [
     ['--may-exist', 'ls-add', names.switch],
     ['--may-exist', 'lrp-add', routerOf(vpc.name), names.gateway, mac, `${subnet.gateway}/${prefixOf(subnet.cidr)}`],
-    ...toRouter(names.switch, names.toRouter, names.gateway),
+    ...toRouter(names.switch, names.toRouter, names.gateway, mac),
     ...tagged,
   ];
 }
@@ -155,7 +151,12 @@ function policyCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
         [POLICY.link, `${link} && ip4`, 'drop'],
       ];
     }),
-    [POLICY.blocked, `${segments} && ip4.dst == ${setOf(platform.blocked)}`, 'drop'],
+    // What a router says itself passes here too: from its address outside it answers no worker.
+    [
+      POLICY.blocked,
+      `${segments} && (ip4.dst == ${setOf(platform.blocked)} || ip4.src == ${uplinkOf(platform, vpc.index).router})`,
+      'drop',
+    ],
     ...(vpc.egress ? [] : [[POLICY.world, `${segments} && ip4`, 'drop'] satisfies [number, string, 'drop']]),
   ];
   return [
@@ -164,26 +165,35 @@ function policyCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Co
   ];
 }
 
-/**
- * What does not get into segments: policies of a router do not see what is for the router itself. None of it depends on connections, so that segments need not
- * track them.
- */
-function accessCommands(vpc: Vpc, peers: readonly Vpc[], platform: Platform): Command[] {
+/** Rules of segments; most have none, and what a switch with rules costs is saved: the addresses of a port keep everything out that is not the worker's, IPv6 too. */
+function accessCommands(vpc: Vpc, peers: readonly Vpc[], groups: ReadonlySet<string>): Command[] {
   const group = groupOf(vpc.name);
-  const { router } = uplinkOf(platform, vpc.index);
-  const rules: [priority: number, match: string][] = [
-    [ACL.ownRouter, `inport == @${group} && ip4.dst == ${router}`],
-    [ACL.ownRouter, `inport == @${group} && ip6`],
-    ...refusedMatches(vpc, peers).map((match): [number, string] => [ACL.refused, `inport == @${group} && ${match}`]),
+  const rules = accessRules(vpc, peers);
+  if (rules.length === 0) return [];
+  return [
+    groupCommand(vpc, groups),
+    ['acl-del', group],
+    ...rules.map((match) => ['acl-add', group, 'from-lport', String(ACL_PRIORITY), match, 'drop']),
+  ];
+}
+
+/** What does not get into segments. None of it depends on connections, so that segments need not track them. */
+function accessRules(vpc: Vpc, peers: readonly Vpc[]): string[] {
+  return [
+    ...refusedMatches(vpc, peers).map((match) => `inport == @${groupOf(vpc.name)} && ${match}`),
     // On a wire there may be others: only what is of the VPC comes in from there.
     ...vpc.subnets
       .filter(({ vlan }) => vlan !== undefined)
-      .map((subnet): [number, string] => [
-        ACL.refused,
-        `inport == "${subnetNames(vpc.name, subnet).toWire}" && ip4.src != ${setOf(ownRanges(vpc))}`,
-      ]),
+      .map((subnet) => `inport == "${subnetNames(vpc.name, subnet).toWire}" && ip4.src != ${setOf(ownRanges(vpc))}`),
   ];
-  return [['acl-del', group], ...rules.map(([priority, match]) => ['acl-add', group, 'from-lport', String(priority), match, 'drop'])];
+}
+
+/** The workers of a VPC; `pg-set-ports` does not take none. */
+function groupCommand(vpc: Vpc, groups: ReadonlySet<string>): Command {
+  const group = groupOf(vpc.name);
+  const ports = vpc.ports.map((port) => portOf(vpc.name, port));
+  if (!groups.has(group)) return ['pg-add', group, ...ports];
+  return ports.length === 0 ? ['clear', 'Port_Group', group, 'ports'] : ['pg-set-ports', group, ...ports];
 }
 
 /** Takes away rows that none of these VPCs has. */
@@ -207,13 +217,14 @@ export function rowsOf(vpcs: readonly { vpc: Vpc; peers: readonly Vpc[] }[]): Ro
     subnets: vpc.subnets.map((subnet) => ({ ...subnetNames(vpc.name, subnet), tagged: subnet.vlan !== undefined })),
     ports: vpc.ports.map((port) => portOf(vpc.name, port)),
     peers: peers.map((peer) => peerPort(vpc.name, peer.name)),
-    group: groupOf(vpc.name),
+    groups: accessRules(vpc, peers).length > 0 ? [groupOf(vpc.name)] : [],
   }));
   return {
     routers: new Set(names.map(({ router }) => router)),
     switches: new Set([EXTERNAL.switch, ...names.flatMap(({ subnets }) => subnets.map((subnet) => subnet.switch))]),
     switchPorts: new Set([
       EXTERNAL.wire,
+      EXTERNAL.here,
       ...names.flatMap(({ uplink, subnets, ports }) => [
         uplink.external,
         ...ports,
@@ -223,16 +234,17 @@ export function rowsOf(vpcs: readonly { vpc: Vpc; peers: readonly Vpc[] }[]): Ro
     routerPorts: new Set(
       names.flatMap(({ uplink, subnets, peers }) => [uplink.router, ...subnets.map(({ gateway }) => gateway), ...peers]),
     ),
-    groups: new Set(names.map(({ group }) => group)),
+    groups: new Set(names.flatMap(({ groups }) => groups)),
     balancers: balancerNames(vpcs.map(({ vpc }) => vpc)),
   };
 }
 
-function toRouter(switchName: string, port: string, routerPort: string): Command[] {
+/** With its hardware address alone: who asks for the router's addresses is answered by the router, and the switch needs no rules to do the same. */
+function toRouter(switchName: string, port: string, routerPort: string, mac: string): Command[] {
   return [
     ['--may-exist', 'lsp-add', switchName, port],
     ['lsp-set-type', port, 'router'],
-    ['lsp-set-addresses', port, 'router'],
+    ['lsp-set-addresses', port, mac],
     ['lsp-set-options', port, `router-port=${routerPort}`],
   ];
 }

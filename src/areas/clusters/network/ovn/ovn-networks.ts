@@ -22,6 +22,7 @@ import { BRIDGES, isPortLink, portOf, UPLINK } from './names.ts';
 import { Northbound } from './northbound-database.ts';
 import { OvnProcesses } from './ovn-processes.ts';
 import {
+  installedCommands,
   linkCommands,
   machineAddresses,
   plugCommands,
@@ -108,11 +109,14 @@ export class OvnNetworks implements Networks {
     const stale = all.filter(({ vpc, facts }) => this.#made.get(vpc.name) !== facts);
     const gone = [...this.#made.keys()].some((name) => !byName.has(name));
     if (this.#ready && stale.length === 0 && !gone) return plan.vpcs.map(({ name }) => ({ name }));
-    await this.#ensureSwitch(plan);
-    // Links are made while OVN works out what the rows mean.
-    const failures = await Promise.all([this.#link(all, stale), this.#northbound.write(all, stale, plan.platform)]);
-    await this.#northbound.settled();
-    const failed = new Map(failures.flatMap((each) => [...each]));
+    const switched = this.#ensureSwitch(plan);
+    if (!this.#ready) await switched;
+    // The machine's side and links are made while OVN works out what the rows mean.
+    const works = [switched, this.#link(all, stale), this.#northbound.write(all, stale, plan.platform)] as const;
+    await Promise.allSettled(works);
+    const [, unlinked, unwritten] = await Promise.all(works);
+    const failed = new Map([...unlinked, ...unwritten]);
+    await this.#installed(stale.filter(({ vpc }) => !failed.has(vpc.name)));
     for (const { vpc, facts } of stale) this.#made.set(vpc.name, facts);
     for (const name of this.#made.keys()) if (failed.has(name) || !byName.has(name)) this.#made.delete(name);
     this.#ready = true;
@@ -234,6 +238,12 @@ export class OvnNetworks implements Networks {
     const unwanted = [...links].filter((link) => isPortLink(link) && !wanted.has(link));
     if (unwanted.length > 0) await this.#inSwitch(removalScript(groupRemoval(unwanted)));
     this.#links = wanted;
+  }
+
+  /** A link may be plugged in after the switch has answered for the rows. */
+  async #installed(stale: readonly Wanted[]): Promise<void> {
+    const links = stale.flatMap(({ vpc }) => vpc.ports.map((port) => portOf(vpc.name, port)));
+    if (links.length > 0) await this.#processes.run('ovs-vsctl', ['--timeout=60', ...installedCommands(links)]);
   }
 
   async #isIntact(): Promise<boolean> {

@@ -2,7 +2,7 @@ import { ipv4Range } from '../../../../kube/ipv4-range.ts';
 import { uplinkOf } from '../model/address-plan.ts';
 import { externalAddresses } from '../model/balanced.ts';
 import type { NetworkPlan, Port, Vpc } from '../model/vpc.ts';
-import { BRIDGES, CHASSIS, EXTERNAL, portOf, UPLINK, WIRE } from './names.ts';
+import { BRIDGES, CHASSIS, EXTERNAL, portOf, PRESENCE, UPLINK, WIRE } from './names.ts';
 
 export interface SwitchSettings {
   /** Where the databases are. */
@@ -46,6 +46,8 @@ export function switchCommands({ socket, tunnels, wire }: SwitchSettings): strin
       ...(link === undefined ? [] : [['--may-exist', 'add-port', bridge, link]]),
     ]),
     ['set', 'Bridge', BRIDGES.workers, 'fail-mode=secure'],
+    ['--may-exist', 'add-port', BRIDGES.workers, PRESENCE],
+    ['set', 'Interface', PRESENCE, 'type=internal', `external_ids:iface-id=${EXTERNAL.here}`],
   ]);
 }
 
@@ -110,6 +112,11 @@ export function plugCommands(wanted: ReadonlySet<string>, present: ReadonlySet<s
         ['set', 'Interface', link, `external_ids:iface-id=${link}`],
       ]),
   ]);
+}
+
+/** Arguments of `ovs-vsctl` that wait until what comes from these links is treated as the rows say. */
+export function installedCommands(links: readonly string[]): string[] {
+  return joined(links.map((link) => ['wait-until', 'Interface', link, 'external_ids:ovn-installed=true']));
 }
 
 /** Many commands in one transaction. */

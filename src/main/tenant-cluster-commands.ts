@@ -34,6 +34,7 @@ function addMakingCommands(cluster: Command): void {
     .description('make a cluster for a tenant: its own API server, store, keys and port')
     .option('--kubernetes <version>', 'its version, such as 1.35 (default: the newest that the operator supports)')
     .addOption(new Option('--control-plane <provider>', 'who serves it (default: the best there is)').choices(CONTROL_PLANE_PROVIDERS))
+    .option('--replicas <n>', 'of its control plane: 1, or 3 of the provider kubernetes', Number)
     .option('--add-on <name>', 'install this too; can be repeated', collect)
     .option('--name <host>', 'a further name or address of its endpoint; can be repeated', collect)
     .option('--pool <name=replicas>', 'a pool of workers, and what they should be: workers=3,cpu=2,memory=1Gi; can be repeated', collect)
@@ -103,6 +104,24 @@ function addChangingCommands(cluster: Command): void {
     .requiredOption('--to <version>', 'the version, such as 1.36')
     .action((name: string, flags: { to: string }, command: Command) =>
       inSession(command.optsWithGlobals(), async (session) => (await import('../cli/cluster/upgrade.ts')).upgrade(session, name, flags)),
+    );
+  noWait(cluster.command('rotate'))
+    .argument('<cluster>', 'name of the cluster')
+    .description('make the certificates of a cluster anew, or replace the authorities that sign them')
+    .option('--certificates', 'all certificates (the default)')
+    .option('--authorities', 'the authorities, and the key of service accounts; those of before stay trusted for a year')
+    .option('--revoke', 'authorities of before are not trusted from now on, nor anything that they signed')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tenantry cluster rotate dev -n acme
+  $ tenantry cluster rotate dev -n acme --authorities            # then hand out new kubeconfigs, then:
+  $ tenantry cluster rotate dev -n acme --revoke
+  $ tenantry cluster rotate dev -n acme --authorities --revoke   # a key was stolen: everything of before ends at once`,
+    )
+    .action((name: string, flags: object, command: Command) =>
+      inSession(command.optsWithGlobals(), async (session) => (await import('../cli/cluster/rotate.ts')).rotate(session, name, flags)),
     );
   noWait(cluster.command('scale'))
     .argument('<cluster>', 'name of the cluster')

@@ -29,6 +29,7 @@ function describe(session: Session, { metadata, status, spec }: TenantCluster): 
     ['Network', status?.network && `subnet ${status.network.subnet} (${status.network.cidr}) of VPC ${status.network.vpc}`],
     ['Kubeconfig', status?.kubeconfig && `Secret ${status.kubeconfig}`],
     ['Certificates', status?.certificatesExpire && `renewed long before ${status.certificatesExpire}`],
+    ['Authorities', authoritiesText(status?.authorities)],
     ['Node pools', spec.nodePools?.map((pool) => `${pool.name}: ${pool.replicas}`).join('\n')],
     ['Add-ons', status?.addOns?.join(', ')],
     ['Bounds', boundsText(status?.bounds)],
@@ -67,6 +68,13 @@ function describe(session: Session, { metadata, status, spec }: TenantCluster): 
       each.message,
     ]),
   );
+}
+
+function authoritiesText(authorities: NonNullable<TenantCluster['status']>['authorities']): string | undefined {
+  if (authorities === undefined) return undefined;
+  const { edition, expire, formerTrustedUntil } = authorities;
+  const former = formerTrustedUntil === undefined ? '' : `; those of before are trusted until ${formerTrustedUntil}`;
+  return `edition ${edition}, replaced long before ${expire}${former}`;
 }
 
 function boundsText(bounds: NonNullable<TenantCluster['status']>['bounds']): string | undefined {

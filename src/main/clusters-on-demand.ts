@@ -139,7 +139,7 @@ export class ClustersOnDemand {
       offers: {
         controlPlanes: [
           { provider: 'embedded', versions: [KUBERNETES_VERSION], maxReplicas: 1 },
-          { provider: 'kubernetes', versions: sets.map((set) => set.version), maxReplicas: 1, missing },
+          { provider: 'kubernetes', versions: sets.map((set) => set.version), maxReplicas: 3, missing },
         ],
       },
       machineKinds: MACHINE_PROVIDERS.map((name) => ({ name, isolation: name === 'gvisor' ? 'Sandbox' : 'Kernel' })),

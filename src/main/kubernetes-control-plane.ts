@@ -11,7 +11,8 @@ import {
   unpackSnapshot,
   useUnpacked,
 } from '../areas/clusters/control-plane/kubernetes/etcd-snapshot.ts';
-import { titleOf, type ProgramPlan } from '../areas/clusters/control-plane/kubernetes/model/program-plan.ts';
+import { quotaArgument, STORE_BYTES } from '../areas/clusters/control-plane/kubernetes/model/program-arguments.ts';
+import { titleOf, type ProgramPlan, type ProgramSpec } from '../areas/clusters/control-plane/kubernetes/model/program-plan.ts';
 import { etcdArguments, KEYS, STORE_SIZES, storeMembers } from '../areas/clusters/control-plane/kubernetes/model/store-members.ts';
 import { ProgramKeeper, type KeeperTrouble } from '../areas/clusters/control-plane/kubernetes/program-keeper.ts';
 import { keepLogsShort, startProgram } from '../areas/clusters/control-plane/kubernetes/start-program.ts';
@@ -44,7 +45,7 @@ try {
 }
 
 async function serve(): Promise<void> {
-  const { programs: plan, edition = '' } = await starter.word();
+  const { programs: plan, edition = '', storeBytes = STORE_BYTES } = await starter.word();
   if (plan === undefined) throw new Error('Cannot start a control plane: nobody said which programs it has');
   await undoUnfinishedRestore();
   removeSockets();
@@ -58,7 +59,7 @@ async function serve(): Promise<void> {
     clock: realClock,
   });
   const keeper = new ProgramKeeper(plan.programs, {
-    start: (spec) => startProgram(spec, plan.withParent),
+    start: (spec) => startProgram(withRoom(spec, storeBytes), plan.withParent),
     hasSocket: existsSync,
     isReady: () => apiServers.isReady(),
     tell: (trouble) => tell(news, trouble),
@@ -111,6 +112,11 @@ async function lookThroughRestored({ store, withParent }: ProgramPlan): Promise<
   const etcd = { name: 'etcd', path: store.etcd, args: etcdArguments(alone, [alone]), afterReady: false, readsKeysOnce: false } as const;
   await removeRestoredRuns({ startEtcd: () => startProgram(etcd, withParent), ask: askEtcd, clock: realClock });
   await setSeen();
+}
+
+/** How large a store may become is told to it here, so that another size does not make another plan. */
+function withRoom(spec: ProgramSpec, storeBytes: number): ProgramSpec {
+  return spec.name === 'etcd' ? { ...spec, args: [...spec.args, quotaArgument(storeBytes)] } : spec;
 }
 
 /** Those that were killed leave theirs behind. */

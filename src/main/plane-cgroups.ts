@@ -32,7 +32,7 @@ export async function planeCgroups(root: string, log: Log): Promise<PlaneGroups 
         await cgroups.create(pathOf(id), { memoryBytes, pids, cpuShares: SHARES });
         await cgroups.add(pathOf(id), pid);
       }),
-    limitProcessor: (id, { cpuMillis }) => trying(() => cgroups.create(pathOf(id), { cpuMillis })),
+    limit: (id, { cpuMillis, memoryBytes, pids }) => trying(() => cgroups.create(pathOf(id), { cpuMillis, memoryBytes, pids })),
     release: (id) =>
       trying(async () => {
         await cgroups.kill(pathOf(id));

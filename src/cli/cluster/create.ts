@@ -9,6 +9,7 @@ import { isReady, waitForCluster } from './wait-for-cluster.ts';
 export interface CreateFlags {
   kubernetes?: string;
   controlPlane?: string;
+  replicas?: number;
   addOn?: string[];
   name?: string[];
   pool?: string[];
@@ -52,10 +53,11 @@ export function tellNext(session: Session, name: string): void {
   session.err(['', ...lines, ''].join('\n'));
 }
 
-function specOf({ kubernetes, controlPlane, addOn, name, pool, subnet }: CreateFlags): TenantCluster['spec'] {
+function specOf({ kubernetes, controlPlane, replicas, addOn, name, pool, subnet }: CreateFlags): TenantCluster['spec'] {
   const spec: TenantCluster['spec'] = {};
   if (kubernetes !== undefined) spec.version = kubernetes.replace(/^v/, '');
   if (controlPlane !== undefined) spec.controlPlane = { provider: controlPlane as 'embedded' };
+  if (replicas !== undefined) spec.controlPlane = { ...spec.controlPlane, replicas };
   if (addOn) spec.addOns = addOn;
   if (name) spec.access = { names: name };
   if (pool) spec.nodePools = pool.map(poolOf);

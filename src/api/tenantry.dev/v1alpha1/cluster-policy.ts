@@ -43,8 +43,18 @@ const spec = object(
     /** For all clusters of one tenant together; what is absent has no bound. */
     max: object(
       {},
-      { clusters: integer({ minimum: 0 }), workers: integer({ minimum: 0 }), cpu: quantity(), memory: quantity(), disk: quantity() },
+      {
+        clusters: integer({ minimum: 0 }),
+        workers: integer({ minimum: 0 }),
+        cpu: quantity(),
+        memory: quantity(),
+        disk: quantity(),
+        /** Of one cluster. */
+        controlPlaneReplicas: integer({ minimum: 1 }),
+      },
     ),
+    /** What each control plane may use: all its processes together, and its store. What is absent is Tenantry's to say. */
+    controlPlaneLimits: object({}, { cpu: quantity(), memory: quantity(), storage: quantity() }),
     addOns: list(addOn, { maxItems: 50, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
     /** The least that stands between a worker and this machine's kernel. */
     minimumKernelIsolation: oneOf(KERNEL_ISOLATIONS),

@@ -46,10 +46,16 @@ const spec = object(
     controlPlane: object(
       {},
       { provider: oneOf(CONTROL_PLANE_PROVIDERS), replicas: integer({ minimum: 1, maximum: 5 }) },
-      rules({
-        rule: "!has(self.provider) || self.provider != 'embedded' || !has(self.replicas) || self.replicas == 1",
-        message: 'an embedded control plane has one replica',
-      }),
+      rules(
+        {
+          rule: "!has(self.provider) || self.provider != 'embedded' || !has(self.replicas) || self.replicas == 1",
+          message: 'an embedded control plane has one replica',
+        },
+        {
+          rule: '!has(self.replicas) || self.replicas == 1 || self.replicas == 3',
+          message: 'a control plane has one replica or three: a store of two stands still when one is lost, as one of one does',
+        },
+      ),
     ),
     nodePools,
     network,
@@ -156,6 +162,8 @@ const status = object(
     /** The one that it is taken to, and why that did not come up: then it goes on with the one that it has. Absent: it has what it is to have. */
     upgrade: object({ version: text() }, { failed: text() }),
     endpoint: text(),
+    /** Its API servers: how many there are to be, how many are ready, and where they are. */
+    controlPlane: object({ replicas: integer(), ready: integer() }, { spread: oneOf(['OneMachine']) }),
     /** The Secret with the kubeconfig of its administrators. */
     kubeconfig: text(),
     certificatesExpire: time(),

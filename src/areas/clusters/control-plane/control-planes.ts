@@ -17,8 +17,17 @@ export interface WantedControlPlane {
   accessRevision: number;
   /** How many of each of its programs there are; one if nothing is said. */
   replicas?: number;
+  limits?: PlaneBounds;
   /** What was asked for of its certificates; absent: nothing. */
   rotation?: RotationWish;
+}
+
+/** What it may use at most, as its tenant's policies say; what they do not say is the provider's. Those of its processes can change while it runs. */
+export interface PlaneBounds {
+  cpuMillis?: number;
+  memoryBytes?: number;
+  /** From its next start. */
+  storeBytes?: number;
 }
 
 export interface CertificatePair {

@@ -1,10 +1,11 @@
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
-import type { WantedControlPlane } from '../../control-plane/control-planes.ts';
+import type { PlaneBounds, WantedControlPlane } from '../../control-plane/control-planes.ts';
+import type { Bounds } from '../../policy/model/bounds.ts';
 import type { RotationWish } from '../../control-plane/process/model/rotation-step.ts';
 import { versionToRun } from './upgrade.ts';
 
-export function wantedControlPlane({ metadata, spec, status }: TenantCluster): WantedControlPlane {
+export function wantedControlPlane({ metadata, spec, status }: TenantCluster, bounds: Bounds | undefined): WantedControlPlane {
   return {
     id: metadata.uid!,
     namespace: metadata.namespace!,
@@ -13,12 +14,22 @@ export function wantedControlPlane({ metadata, spec, status }: TenantCluster): W
     names: spec.access?.names ?? [],
     ...(status!.network === undefined ? {} : { address: status!.network.address }),
     accessRevision: spec.access?.revision ?? 0,
+    replicas: spec.controlPlane?.replicas ?? 1,
+    limits: planeBounds(bounds),
     ...(spec.certificates === undefined ? {} : { rotation: rotationOf(spec.certificates) }),
   };
 }
 
 function rotationOf({ revision = 0, authorities = 0, revoke = 0 }: NonNullable<TenantCluster['spec']['certificates']>): RotationWish {
   return { certificates: revision, authorities, revoke };
+}
+
+function planeBounds({ planeCpu, planeMemory, planeStorage }: Partial<Bounds> = {}): PlaneBounds {
+  return {
+    cpuMillis: planeCpu?.value.milliValue(),
+    memoryBytes: planeMemory?.value.value(),
+    storeBytes: planeStorage?.value.value(),
+  };
 }
 
 /** A suspended tenant's clusters sleep too. */

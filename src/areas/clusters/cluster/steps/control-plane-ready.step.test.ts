@@ -16,11 +16,13 @@ function aCluster(status: Status): TenantCluster {
 async function round(cluster: TenantCluster, broken: Record<string, ControlPlaneError>, offered = ['1.35.4', '1.34.4']): Promise<Outcome> {
   const run = (wanted: WantedControlPlane) => {
     const error = broken[wanted.version];
-    return error ? Promise.reject(error) : Promise.resolve({ endpoint: 'https://10.0.0.1:1', certificatesExpire: 0 });
+    const running = { endpoint: 'https://10.0.0.1:1', certificatesExpire: 0, replicas: { wanted: 1, ready: 1 } };
+    return error ? Promise.reject(error) : Promise.resolve(running);
   };
   const step = controlPlaneReady({
     planesOf: () => ({ provider: 'kubernetes', run }) as unknown as ControlPlanes,
     tenantOf: () => undefined,
+    boundsOf: () => undefined,
     offers: { controlPlanes: [{ provider: 'kubernetes', versions: offered, maxReplicas: 1 }], machines: [], networks: {} },
     setRunning: () => Promise.resolve(),
     sleepWorkers: () => Promise.resolve(),

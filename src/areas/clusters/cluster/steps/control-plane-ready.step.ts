@@ -8,6 +8,7 @@ import { withListener } from '../../vpc/model/cluster-place.ts';
 import type { ClusterPorts } from '../cluster.steps.ts';
 import { orWaiting } from '../control-plane-outcome.ts';
 import { certificatesStatus } from '../model/certificates.ts';
+import { replicasStatus, servingText } from '../model/replicas.ts';
 import { isUpgrading, upgraded, upgradeFailed, upgradeText } from '../model/upgrade.ts';
 import { isToSleep, wantedControlPlane } from '../model/wanted-control-plane.ts';
 
@@ -18,28 +19,29 @@ const GO_BACK_MS = 100;
 
 /** It answers, or it sleeps. */
 export function controlPlaneReady(
-  ports: Pick<ClusterPorts, 'planesOf' | 'tenantOf' | 'offers' | 'setRunning' | 'sleepWorkers'>,
+  ports: Pick<ClusterPorts, 'planesOf' | 'tenantOf' | 'boundsOf' | 'offers' | 'setRunning' | 'sleepWorkers'>,
 ): Step<TenantCluster> {
   return {
     name: ClusterCondition.ControlPlaneReady,
     async run(cluster, { signal }) {
       const planes = ports.planesOf(cluster);
-      if (isToSleep(cluster, ports.tenantOf(cluster))) {
+      const tenant = ports.tenantOf(cluster);
+      if (isToSleep(cluster, tenant)) {
         await ports.sleepWorkers(cluster);
         await ports.setRunning(cluster, undefined);
         await planes.sleep(cluster.metadata.uid!);
         return stalled(ClusterReason.Asleep, `it sleeps; \`tenantry cluster wake ${cluster.metadata.name}\` wakes it`);
       }
       const serve = async () => {
-        const running = await planes.run(wantedControlPlane(cluster), signal);
+        const running = await planes.run(wantedControlPlane(cluster, tenant && ports.boundsOf(tenant)), signal);
         await ports.setRunning(cluster, running);
         const { endpoint, trouble, tunnel } = running;
-        cluster.status = { ...upgraded(cluster.status!), endpoint, ...certificatesStatus(running) };
+        cluster.status = { ...upgraded(cluster.status!), endpoint, ...certificatesStatus(running), controlPlane: replicasStatus(running) };
         const { network } = cluster.status;
         if (network && tunnel) cluster.status.network = withListener(network, { name: 'tunnel', protocol: 'tcp', ...tunnel });
         // That writes work again is told only by one that does.
         if (trouble) return waiting(ClusterReason[trouble.reason], trouble.message, LOOK_AGAIN_MS);
-        return done('Serving', `one replica (${planes.provider}) at ${endpoint}`);
+        return done('Serving', servingText(running, planes.provider));
       };
       return orWaiting(() => orFormerVersion(cluster, ports.offers, serve));
     },

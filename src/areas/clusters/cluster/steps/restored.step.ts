@@ -8,7 +8,9 @@ import { orWaiting } from '../control-plane-outcome.ts';
 import { restoreToken, wantedControlPlane } from '../model/wanted-control-plane.ts';
 
 /** The state of a backup, once for each value of `spec.restore`. */
-export function restored(ports: Pick<ClusterPorts, 'planesOf' | 'clusterNamed' | 'setRunning'>): Step<TenantCluster> {
+export function restored(
+  ports: Pick<ClusterPorts, 'planesOf' | 'clusterNamed' | 'setRunning' | 'tenantOf' | 'boundsOf'>,
+): Step<TenantCluster> {
   return {
     name: ClusterCondition.Restored,
     async run(cluster, { signal }) {
@@ -20,8 +22,11 @@ export function restored(ports: Pick<ClusterPorts, 'planesOf' | 'clusterNamed' |
       if (source === undefined) return stalled(ClusterReason.NoBackup, `there is no cluster "${wanted.cluster}" whose backup it could be`);
       return orWaiting(async () => {
         await ports.setRunning(cluster, undefined);
+        const tenant = ports.tenantOf(cluster);
         const from = { id: source.metadata.uid!, backup: wanted.backup };
-        await ports.planesOf(cluster).restore(wantedControlPlane(cluster), from, restoreToken(cluster)!, signal);
+        await ports
+          .planesOf(cluster)
+          .restore(wantedControlPlane(cluster, tenant && ports.boundsOf(tenant)), from, restoreToken(cluster)!, signal);
         cluster.status = { ...cluster.status, restored: wanted };
         return done('Restored', `from backup "${wanted.backup}"`);
       });

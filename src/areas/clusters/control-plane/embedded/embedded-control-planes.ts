@@ -37,8 +37,7 @@ function embeddedKind({ program, productVersion, serviceAddress }: EmbeddedOptio
     program,
     files: [],
     loadsAhead: true,
-    memoryBytes: 1024 ** 3,
-    pids: 256,
+    needs: { memoryBytes: 1024 ** 3, leastMemoryBytes: 192 * 1024 ** 2, pids: 256 },
     authorities: { ca: 'tenantry-ca', 'front-proxy-ca': 'tenantry-front-proxy-ca' },
     ensureKeys: (wanted, { id, folders, address }, clock, leavesSince) =>
       ensureClusterKeys(folders.pki(id), wanted, { address, serviceAddress }, clock, leavesSince),

@@ -52,8 +52,7 @@ function kubernetesKind({ program, productVersion, sets, network: able }: Kubern
     program,
     files: sets.flatMap(({ paths, etcdutl }) => [...Object.values(paths), etcdutl]),
     loadsAhead: false,
-    memoryBytes: 4 * 1024 ** 3,
-    pids: 2048,
+    needs: { memoryBytes: 4 * 1024 ** 3, leastMemoryBytes: 768 * 1024 ** 2, pids: 2048 },
     allocate(give, { link, sharedUser }) {
       const ports = { tunnelPort: give.port(), innerPorts: [give.port(), give.port()] };
       if (network !== undefined) return { ...ports, link: link ?? give.link() };

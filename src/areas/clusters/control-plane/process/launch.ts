@@ -21,6 +21,8 @@ export interface GoMessage {
   trust?: string;
   /** What it says of itself from then on: one that was told something else is replaced. */
   edition?: string;
+  /** How large its store may become; absent: as large as it says itself. */
+  storeBytes?: number;
   /** For one that looks after other programs. */
   programs?: ProgramPlan;
 }

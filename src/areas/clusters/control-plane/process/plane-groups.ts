@@ -1,3 +1,5 @@
+import type { PlaneBounds } from '../control-planes.ts';
+
 /** What a control plane may use at most. */
 export interface PlaneLimits {
   memoryBytes: number;
@@ -11,8 +13,8 @@ export interface PlaneLimits {
 export interface PlaneGroups {
   /** From now on for the process and all that it starts. */
   hold(id: string, pid: number, limits: PlaneLimits): Promise<void>;
-  /** It serves. */
-  limitProcessor(id: string, limits: PlaneLimits): Promise<void>;
+  /** It serves, or its limits are others. */
+  limit(id: string, limits: PlaneLimits): Promise<void>;
   /** Its processes have ended. */
   release(id: string): Promise<void>;
 }
@@ -21,6 +23,23 @@ export interface PlaneGroups {
 const SHARE = 0.5;
 const LEAST_CPU_MILLIS = 500;
 
-export function planeLimits(memoryBytes: number, pids: number, processors: number): PlaneLimits {
-  return { memoryBytes, pids, cpuMillis: Math.max(LEAST_CPU_MILLIS, Math.round(processors * 1000 * SHARE)) };
+/** What control planes of one kind have when nobody says anything, and what they cannot be without. */
+export interface PlaneNeeds {
+  memoryBytes: number;
+  leastMemoryBytes: number;
+  pids: number;
+}
+
+/** With less than it needs it would be ended again and again by the kernel, or never get ready: that much it always has. */
+export function planeLimits(
+  { memoryBytes, leastMemoryBytes, pids }: PlaneNeeds,
+  bounds: PlaneBounds,
+  replicas: number,
+  processors: number,
+): PlaneLimits {
+  return {
+    memoryBytes: Math.max(leastMemoryBytes * replicas, bounds.memoryBytes ?? memoryBytes),
+    pids: pids * replicas,
+    cpuMillis: Math.max(LEAST_CPU_MILLIS, bounds.cpuMillis ?? Math.round(processors * 1000 * SHARE)),
+  };
 }

@@ -5,6 +5,7 @@ import type { ControlPlaneResource } from '../resource-walk.ts';
 import type { Allocation } from './allocation.ts';
 import type { ClusterFolders, ClusterRecord } from './cluster-folder.ts';
 import type { GoMessage } from './launch.ts';
+import type { PlaneNeeds } from './plane-groups.ts';
 
 /** Where a control plane is: its folders, and what is written down about it. */
 export interface PlanePlace {
@@ -36,9 +37,8 @@ export interface PlaneKind {
   readonly files: readonly string[];
   /** Whether it is worth to load the program ahead for the next cluster. */
   readonly loadsAhead: boolean;
-  /** What all its processes together may have. */
-  readonly memoryBytes: number;
-  readonly pids: number;
+  /** All its processes together. */
+  readonly needs: PlaneNeeds;
   /** What a new cluster needs besides a port and a user. */
   allocate?(give: Allocation, record: ClusterRecord): Partial<ClusterRecord>;
   /** The address of an endpoint that was given none. */

@@ -90,12 +90,10 @@ export class ProcessControlPlanes implements ControlPlanes {
   readonly #program: { program: string; args: readonly string[] };
   readonly #spare: SpareProcess;
   #spareSoon: Timer | undefined;
-  readonly #limits: PlaneLimits;
 
   constructor(kind: PlaneKind, options: ProcessPlaneOptions) {
     this.#kind = kind;
     this.provider = kind.provider;
-    this.#limits = planeLimits(kind.memoryBytes, kind.pids, availableParallelism());
     this.#options = options;
     this.#folders = new ClusterFolders(options.root);
     this.#program = { program: kind.program, args: [] };
@@ -285,7 +283,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     const edition = editionOf(this.#word(wanted, held));
     held.edition = edition;
     if (await held.server.adopt(held.record.process, edition))
-      return this.#options.groups?.hold(id, held.record.process!.pid, this.#limits);
+      return this.#options.groups?.hold(id, held.record.process!.pid, this.#limitsOf(wanted));
     await endProcess(held.record.process);
     await this.#options.groups?.release(id);
     const { spare } = held;
@@ -294,7 +292,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     await held.server.load({ ...this.#program, logPath: this.#folders.log(id), user: held.record.user, startedBy }, spare);
     // Before it may do anything: whoever comes after a crash must find it.
     await this.#write(id, held, { process: held.server.identity });
-    await this.#options.groups?.hold(id, held.server.identity!.pid, this.#limits);
+    await this.#options.groups?.hold(id, held.server.identity!.pid, this.#limitsOf(wanted));
   }
 
   async #endProgram(id: string, held: Held): Promise<void> {
@@ -340,7 +338,8 @@ export class ProcessControlPlanes implements ControlPlanes {
     const { id } = wanted;
     const word = this.#word(wanted, held);
     await held.server.answer(
-      { ...word, edition: editionOf(word) },
+      // Another size of the store ends no process: it holds from the next start.
+      { ...word, edition: editionOf(word), storeBytes: wanted.limits?.storeBytes },
       (diedAfterMs) => {
         // One that ran well is started again at once.
         if (diedAfterMs > RESTART.maxMs) held.backoff.reset();
@@ -353,7 +352,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       () => this.#tell(id),
       signal,
     );
-    await this.#options.groups?.limitProcessor(id, this.#limits);
+    await this.#options.groups?.limit(id, this.#limitsOf(wanted));
   }
 
   /** What its process is told: one that was told something else is replaced. */
@@ -380,6 +379,10 @@ export class ProcessControlPlanes implements ControlPlanes {
       trouble: server.trouble,
       replicas: { wanted: wanted.replicas ?? 1, ready: 1, ...server.replicas },
     };
+  }
+
+  #limitsOf({ limits = {}, replicas = 1 }: WantedControlPlane): PlaneLimits {
+    return planeLimits(this.#kind.needs, limits, replicas, availableParallelism());
   }
 
   #place(id: string, { record }: Held, wanted: WantedControlPlane | undefined): PlanePlace {

@@ -32,6 +32,11 @@ export interface Bounds {
   cpu?: Limit<Quantity>;
   memory?: Limit<Quantity>;
   disk?: Limit<Quantity>;
+  controlPlaneReplicas?: Limit<number>;
+  /** Of each control plane. */
+  planeCpu?: Limit<Quantity>;
+  planeMemory?: Limit<Quantity>;
+  planeStorage?: Limit<Quantity>;
   minimumKernelIsolation?: Limit<KernelIsolation>;
   controlPlanes: ControlPlaneProvider[];
   addOns: AddOnOffer[];
@@ -60,6 +65,10 @@ export function boundsOf(tenant: Tenant, all: readonly ClusterPolicy[]): Bounds 
     cpu: least(({ spec }) => quantity(spec.max?.cpu), amount),
     memory: least(({ spec }) => quantity(spec.max?.memory), amount),
     disk: least(({ spec }) => quantity(spec.max?.disk), amount),
+    controlPlaneReplicas: least(({ spec }) => spec.max?.controlPlaneReplicas, number),
+    planeCpu: least(({ spec }) => quantity(spec.controlPlaneLimits?.cpu), amount),
+    planeMemory: least(({ spec }) => quantity(spec.controlPlaneLimits?.memory), amount),
+    planeStorage: least(({ spec }) => quantity(spec.controlPlaneLimits?.storage), amount),
     // The strongest that anybody asks for.
     minimumKernelIsolation: least(
       ({ spec }) => spec.minimumKernelIsolation,

@@ -29,7 +29,7 @@ export function placementOf(cluster: TenantCluster, bounds: Bounds, offers: Offe
   }
   const large = allowed.filter(({ maxReplicas }) => maxReplicas >= replicas);
   if (large.length === 0) {
-    return { refusal: `control plane "${allowed[0].provider}" has one replica and ${replicas} are asked for; leave replicas out` };
+    return { refusal: `control plane "${allowed[0].provider}" has one replica here and ${replicas} are asked for; leave replicas out` };
   }
   const fits = (version: string) => asked === undefined || isVersion(version, asked);
   const choices = large.flatMap(({ provider, versions }) => versions.filter(fits).map((version) => ({ provider, version })));

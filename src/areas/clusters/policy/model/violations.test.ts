@@ -116,7 +116,13 @@ it.each<[string, TenantCluster, ClusterPolicy['spec'], RegExp]>([
     { controlPlanes: ['kubernetes'] },
     /does not allow control plane "embedded"/,
   ],
-  ['more replicas than there can be', aCluster({ controlPlane: { replicas: 3 } }), {}, /has one replica and 3 are asked for/],
+  ['more replicas than there can be', aCluster({ controlPlane: { replicas: 3 } }), {}, /has one replica here and 3 are asked for/],
+  [
+    'more replicas than the policy allows',
+    aCluster({ controlPlane: { replicas: 3 } }),
+    { max: { controlPlaneReplicas: 1 } },
+    /may have 1 replica and asks for 3; .*max\.controlPlaneReplicas of ClusterPolicy "default"/,
+  ],
   ['workers that nobody has', aCluster({ nodePools: [{ name: 'w', replicas: 1 }] }), {}, /node pool "w" needs workers/],
   [
     'less isolation than is wanted',

@@ -46,6 +46,7 @@ export function violationsOf(
 ): Violation[] {
   return [
     ...sizeViolations(demandOf([...others, cluster]), cluster.metadata.namespace!, bounds),
+    ...replicaViolations(cluster, bounds),
     ...placeViolations(cluster, bounds, offers, now),
     ...poolViolations(cluster, bounds, offers),
     ...addOnViolations(cluster, bounds),
@@ -76,6 +77,13 @@ function sizeViolations(demand: Demand, tenant: string, bounds: Bounds): Violati
 function tooMuch(bound: string, what: string, tenant: string, has: string, may: string, limit: Limit<unknown>, amount: number): Violation {
   const message = `tenant "${tenant}" may have ${may} ${what} and has ${has} with this one; use less, or ask the operator to raise max.${bound} of ClusterPolicy "${limit.policy}"`;
   return { bound, amount, message };
+}
+
+function replicaViolations({ spec }: TenantCluster, { controlPlaneReplicas: limit }: Bounds): Violation[] {
+  const { replicas = 1 } = spec.controlPlane ?? {};
+  if (limit === undefined || replicas <= limit.value) return [];
+  const message = `its control plane may have ${limit.value} replica${limit.value === 1 ? '' : 's'} and asks for ${replicas}; ask for less, or ask the operator to raise max.controlPlaneReplicas of ClusterPolicy "${limit.policy}"`;
+  return [{ bound: 'controlPlaneReplicas', amount: replicas, message }];
 }
 
 function placeViolations(cluster: TenantCluster, bounds: Bounds, offers: Offers, now: number): Violation[] {

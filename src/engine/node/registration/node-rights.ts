@@ -13,6 +13,8 @@ export function nodeRights(): KubeObject[] {
   const rules = [
     { apiGroups: [''], resources: ['namespaces', 'pods', 'endpoints', 'persistentvolumes', 'persistentvolumeclaims'], verbs: read },
     { apiGroups: [''], resources: ['persistentvolumes'], verbs: ['patch', 'update'] },
+    // Whom they take for their cluster, when that changes.
+    { apiGroups: [''], resources: ['configmaps'], resourceNames: ['kube-root-ca.crt'], verbs: ['get'] },
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: read },
     { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: read },
   ];

@@ -301,12 +301,12 @@ describe('when the clock is put', () => {
 });
 
 describe('a worker whose authorities are revoked', () => {
-  const revoked = { edition: 2, ends: NOW * 2, oldestTrusted: 2, forgotten: NOW + 1000 };
+  const revoked = { edition: 2, begins: 0, ends: NOW * 2, oldestTrusted: 2, forgotten: NOW + 1000 };
   const withAuthorities = (authorities: RunningControlPlane['authorities']) => ({ ...RUNNING, authorities });
   const name = 'dev-a-00001';
 
   beforeEach(async () => {
-    world.running = withAuthorities({ edition: 1, ends: NOW * 2, oldestTrusted: 1 });
+    world.running = withAuthorities({ edition: 1, begins: 0, ends: NOW * 2, oldestTrusted: 1 });
     await world.untilReady();
     world.asked.length = 0;
     world.now = NOW + 60_000;

@@ -5,10 +5,11 @@ import { certificatesCondition, certificatesEvent, certificatesStatus } from './
 
 const at = (text: string) => Date.parse(text);
 const NOW = at('2030-01-01T00:00:00Z');
-const first = { edition: 1, oldestTrusted: 1, ends: at('2040-01-01T00:00:00Z') };
+const first = { edition: 1, oldestTrusted: 1, begins: 0, ends: at('2040-01-01T00:00:00Z') };
 const second = {
   edition: 2,
   oldestTrusted: 1,
+  begins: 0,
   reason: 'Asked' as const,
   ends: at('2041-01-01T00:00:00Z'),
   formersUntil: at('2031-01-01T00:00:00Z'),
@@ -28,6 +29,7 @@ describe('certificatesCondition', () => {
       'Overlapping',
       /trusted until 2031-01-01T00:00:00Z$/,
     ],
+    ['False when the authorities have yet to begin', keys({ ...first, begins: NOW + 1000 }), 'False', 'NotYetValid', /the clock is wrong/],
     ['False when a certificate has ended', keys(first, '2029-12-31T00:00:00Z'), 'False', 'Expired', /ended at 2029-12-31T00:00:00Z$/],
   ])('is %s', (_name, given, status, reason, message) => {
     expect(certificatesCondition(given, NOW)).toEqual({ status, reason, message: expect.stringMatching(message) });

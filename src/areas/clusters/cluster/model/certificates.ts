@@ -26,6 +26,10 @@ export function certificatesCondition(keys: Keys, now: number): { status: Condit
   if (certificatesExpire <= now) {
     return { status: 'False', reason: ClusterReason.Expired, message: `a certificate ended at ${text(certificatesExpire)}` };
   }
+  if (authorities !== undefined && authorities.begins > now) {
+    const message = `the authorities begin at ${text(authorities.begins)}: the clock is wrong, or was when they were made; set it, or rotate the authorities`;
+    return { status: 'False', reason: ClusterReason.NotYetValid, message };
+  }
   const first = `the first certificate ends at ${text(certificatesExpire)} and is renewed long before`;
   if (authorities === undefined) return { status: 'True', reason: ClusterReason.Valid, message: first };
   const { ends, formersUntil } = authorities;

@@ -55,7 +55,8 @@ export interface AuthorityPlaces {
 export interface AuthorityNews {
   edition: number;
   reason?: RotationReason;
-  /** When the first of those that sign ends, and until when former ones are trusted, in milliseconds. */
+  /** When the last of those that sign begins and the first ends, and until when former ones are trusted, in milliseconds. */
+  begins: number;
   ends: number;
   formersUntil?: number;
   /** The oldest edition that is trusted, and since when no older one is. */
@@ -110,10 +111,13 @@ export class PlaneAuthorities {
   }
 
   get news(): AuthorityNews {
-    const { edition, reason, formers, forgotten } = this.#written;
+    const { edition, reason, signing, formers, forgotten } = this.#written;
     const formersUntil = formers.length === 0 ? undefined : Math.max(...formers.map(({ until }) => until));
     const oldestTrusted = Math.min(edition, ...formers.map((former) => former.edition));
-    return { edition, reason, ends: this.#state.ends, formersUntil, oldestTrusted, forgotten };
+    const begins = Math.max(
+      ...Object.values(signing).map(({ certificatePem }) => Date.parse(new X509Certificate(certificatePem).validFrom)),
+    );
+    return { edition, reason, begins, ends: this.#state.ends, formersUntil, oldestTrusted, forgotten };
   }
 
   /** Does what is to be done, and tells when to look again by the clock. */
@@ -199,7 +203,8 @@ export class PlaneAuthorities {
       done: { ...before.done, authorities: Math.max(wish.authorities, before.done.authorities) },
       signing,
       serviceAccountKeyPem: generateKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
-      cross: [{ by: before.edition, certificates: byFormer }, ...before.cross],
+      // Nobody believes one that has ended.
+      cross: reason === 'Expired' ? [] : [{ by: before.edition, certificates: byFormer }, ...before.cross],
       formers: [former, ...before.formers],
     };
   }

@@ -97,4 +97,6 @@ describe('rotationStep', () => {
 describe('trustedUntil', () => {
   it('is when the last certificate ends that can have been signed', () => expect(trustedUntil(FAR, 365 * DAY, NOW)).toBe(NOW + 365 * DAY));
   it('is the end of the authority, when that is sooner', () => expect(trustedUntil(NOW + DAY, 365 * DAY, NOW)).toBe(NOW + DAY));
+  it('is as long for one that has ended: it may be the clock that is wrong', () =>
+    expect(trustedUntil(NOW - DAY, 365 * DAY, NOW)).toBe(NOW + 365 * DAY));
 });

@@ -49,7 +49,11 @@ export function rotationStep({ ends, formers, done }: RotationState, wish: Rotat
   return { do: 'nothing', until: Math.min(renewal, ...formers.map(({ until }) => until)) };
 }
 
-/** How long former authorities are trusted: until everything that they can have signed has ended, or they have. */
+/**
+ * How long former authorities are trusted: until everything that they can have signed has ended, or they have. Those that have ended already stay as
+ * long: they are good for nothing, unless it was the clock that was wrong.
+ */
 export function trustedUntil(formerEnds: number, leafLifetimeMs: number, now: number): number {
-  return Math.min(formerEnds, now + leafLifetimeMs);
+  const all = now + leafLifetimeMs;
+  return formerEnds > now ? Math.min(formerEnds, all) : all;
 }

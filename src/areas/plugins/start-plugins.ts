@@ -16,6 +16,7 @@ import { installationParts } from './installation/installation-parts.ts';
 import { orphansController } from './installation/orphans.controller.ts';
 import { installationController } from './installation/installation.controller.ts';
 import { logReadersController } from './owners/log-readers.controller.ts';
+import { placementController } from './placement/placement.controller.ts';
 import { followController } from './policy/follow.controller.ts';
 import { policyController } from './policy/policy.controller.ts';
 import { tenantSecretsController } from './secrets/tenant-secrets.controller.ts';
@@ -47,6 +48,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
     publisherController(environment),
     versionController(environment),
     installations,
+    placementController(environment, parts),
     orphansController(environment, parts),
     upkeep,
     lagAlertController(environment),
@@ -65,6 +67,7 @@ export function startPlugins(options: PluginsStart): RunningPlugins {
   return {
     async stop() {
       await Promise.all(controllers.map((controller) => controller.stop()));
+      await parts.placed.stop();
       await audit.stop();
       await events.flush();
       await informers.stop();

@@ -3,9 +3,11 @@ import { UNFINISHED } from '../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { RuntimeKind } from '../../api/kruntimes.io/v1alpha1/runtime.ts';
 import { RUNTIME_LABEL } from '../../api/kruntimes.io/v1alpha1/names.ts';
 import { PluginInstallationKind } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
+import { PluginVersionKind, pluginVersionName, type PluginVersion } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-version.ts';
+import { whyOnHost } from '../../api/plugins.tenantry.dev/v1alpha1/plugin-place.ts';
 import { OWNED_BY_TENANT, ROLE_LABEL, TENANT_LABEL } from '../../api/tenantry.dev/v1alpha1/names.ts';
 import { clusterCandidates, workersOf } from '../../api/tenantry.dev/v1alpha1/own-cluster.ts';
-import type { PlacementFacts } from '../../api/tenantry.dev/v1alpha1/placement-plan.ts';
+import type { PlacementFacts, PlannedPlugin } from '../../api/tenantry.dev/v1alpha1/placement-plan.ts';
 import { TenantClusterKind } from '../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Tenant } from '../../api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../client/client.ts';
@@ -29,7 +31,7 @@ export async function placementFacts(
       runtimes: (await client.metadata(RuntimeKind, namespace).listAll()).items,
       runs: (await client.resource(RunKind, namespace).listAll({ fieldSelector: UNFINISHED })).items,
       claims: (await client.metadata(PersistentVolumeClaim, namespace).listAll()).items,
-      plugins: (await client.metadata(PluginInstallationKind, namespace).listAll()).items,
+      plugins: await plannedPlugins(client, namespace),
     })),
   );
   return {
@@ -37,10 +39,31 @@ export async function placementFacts(
     runtimes: lists.flatMap(({ runtimes }) => runtimes.map(titleOf)),
     runs: lists.flatMap(({ runs }) => runs),
     claims: lists.flatMap(({ claims }) => claims.map(titleOf)),
-    plugins: lists.flatMap(({ plugins }) => plugins.map(titleOf)),
+    plugins: lists.flatMap(({ plugins }) => plugins),
     workloads: workloadsOf(pods.filter(({ metadata }) => namespaces.includes(metadata.namespace!))),
     ...(await tried(client, tenant)),
   };
+}
+
+async function plannedPlugins(client: Client, namespace: string): Promise<PlannedPlugin[]> {
+  const { items } = await client.resource(PluginInstallationKind, namespace).listAll();
+  return Promise.all(
+    items.map(async ({ metadata, spec, status }) => {
+      const version = status?.target?.version ?? status?.version;
+      const found = version && (await versionNamed(client, pluginVersionName(spec.publisher, spec.plugin, version)));
+      const kept = found ? whyOnHost(found.spec.manifest) : undefined;
+      return { title: titleOf({ metadata }), isInside: status?.placement !== undefined, ...(kept !== undefined && { kept }) };
+    }),
+  );
+}
+
+async function versionNamed(client: Client, name: string): Promise<PluginVersion | undefined> {
+  try {
+    return await client.resource(PluginVersionKind).get(name);
+  } catch (error) {
+    if (isStatusError(error, 'NotFound') || isStatusError(error, 'Forbidden')) return undefined;
+    throw error;
+  }
 }
 
 async function tried(client: Client, tenant: Tenant): Promise<{ refused?: string; workers: number }> {

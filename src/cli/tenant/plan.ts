@@ -63,6 +63,7 @@ function describe(session: Session, made: TenantPlan): void {
     ['Cluster', made.placement?.cluster],
     ['Namespaces', made.placement?.namespaces.join('\n')],
     ['Runtimes', made.placement?.runtimes.join('\n')],
+    ['Plugins', made.placement?.plugins.join('\n')],
     ['Runs', made.placement && `${made.placement.moving} move, ${made.placement.ending} end where they are`],
     [made.placement ? 'Mind' : 'Slower', made.warnings.join('\n')],
     ['In the way', made.obstacles.join('\n')],

@@ -70,14 +70,19 @@ export class PluginWorld {
   }
 
   /** On a server that is there; how its registry is reached is written to the file. */
-  static async over(target: ApiTarget, registriesFile: string): Promise<PluginWorld> {
+  static async over(target: ApiTarget, registriesFile: string, tenants?: TenantWorld): Promise<PluginWorld> {
     const registry = await startTestRegistry();
     writeFileSync(registriesFile, `registries:\n  "${registry.host}":\n    insecure: true\n`);
-    return new PluginWorld(target, await TenantWorld.over(target), registry);
+    return new PluginWorld(target, tenants ?? (await TenantWorld.over(target)), registry);
   }
 
   async stop(): Promise<void> {
     await this.tenants.stop();
+    await this.stopRegistry();
+  }
+
+  /** For those whose server somebody else stops. */
+  async stopRegistry(): Promise<void> {
     await this.#registry.close();
   }
 

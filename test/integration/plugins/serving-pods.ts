@@ -33,12 +33,14 @@ export class ServingPods {
   readonly #served = new Map<string, Promise<Served | undefined>>();
   readonly #delayMs: number;
   readonly #alive: NodeJS.Timeout;
-  #last = 0;
+  /** Of the addresses that were given; two in one process begin at different ones. */
+  #last: number;
 
-  constructor(client: Client, behaviour: (version: string, plugin: string) => Behaviour, { startMs = 0 } = {}) {
+  constructor(client: Client, behaviour: (version: string, plugin: string) => Behaviour, { startMs = 0, after = 0 } = {}) {
     this.#client = client;
     this.#behaviour = behaviour;
     this.#delayMs = startMs;
+    this.#last = after;
     this.#informers = new SharedInformers({ client, log: silentLog });
     const pods = this.#informers.get(Pod, { labelSelector: 'plugins.tenantry.dev/workload' }) as unknown as Informer;
     // A node that says nothing for long is given up.

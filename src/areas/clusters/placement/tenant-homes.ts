@@ -36,7 +36,7 @@ export class TenantHomes {
     const home = { cluster: name!, client, endpoint, authorityPem, workers: workersOf(cluster) };
     const before = this.#homes.get(namespace!);
     this.#homes.set(namespace!, home);
-    if (before?.client !== client || before.endpoint !== endpoint || before.workers !== home.workers) this.#tell(namespace!);
+    if (!isSame(before, home)) this.#tell(namespace!);
   }
 
   /** It sleeps, or goes. */
@@ -50,4 +50,8 @@ export class TenantHomes {
   #tell(tenant: string): void {
     for (const listener of this.#listeners) listener(tenant);
   }
+}
+
+function isSame(before: TenantHome | undefined, now: TenantHome): boolean {
+  return before !== undefined && (Object.keys(now) as (keyof TenantHome)[]).every((key) => before[key] === now[key]);
 }

@@ -9,7 +9,7 @@ const NAME = 'tenantry:plugin-gateway';
 
 /**
  * It reads where requests go, asks who callers are, and writes nothing but reports: its own, where nothing else is, and of what plugins
- * tried. No Secret is its business.
+ * tried. The Secrets that it reads are beside them: those that were made for it.
  */
 export function gatewayRights(): KubeObject[] {
   const read = ['get', 'list', 'watch'];
@@ -22,7 +22,11 @@ export function gatewayRights(): KubeObject[] {
     { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
   ];
   const keys = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [TOKEN_JWKS], verbs: read }];
-  const reports = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch', 'delete'] }];
+  const reports = [
+    { apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'create', 'patch', 'delete'] },
+    // How it reaches Pods in tenants' clusters, and nothing else.
+    { apiGroups: [''], resources: ['secrets'], verbs: read },
+  ];
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: GATEWAY_REPORTS_NAMESPACE } },
     ...bound('Cluster', undefined, everywhere),

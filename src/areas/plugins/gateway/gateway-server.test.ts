@@ -69,7 +69,7 @@ async function gatewayTo(second: Endpoint[], first: Endpoint[] = [], requestRate
   const traffic = new Traffic();
   const registry = new MetricsRegistry();
   const metrics = gatewayMetrics(registry);
-  const upstream = new Upstream(clock);
+  const upstream = new Upstream(clock, { open: () => Promise.reject(new Error('there is no cluster')), close() {} });
   const timeouts = { connectMs: 2_000, answerMs: 60_000 };
   const calls = new Calls({ table, callers, upstream, traffic, metrics, clock, random: () => 0, timeouts, patienceMs: 300 });
   const server = new GatewayServer({ calls, metrics, isKnown: () => true, onRefused: () => {}, clock, log: silentLog, idleMs: 10_000 });

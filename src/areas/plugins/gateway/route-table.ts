@@ -1,11 +1,18 @@
-import { MANAGED_LABEL, PLATFORM_NAMESPACE, TOKEN_JWKS } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import {
+  GATEWAY_ACCESS_LABEL,
+  GATEWAY_REPORTS_NAMESPACE,
+  MANAGED_LABEL,
+  PLATFORM_NAMESPACE,
+  TOKEN_JWKS,
+} from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { PluginInstallationKind, type PluginInstallation } from '../../../api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { SUSPENDED_ANNOTATION, TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
-import { ConfigMap, EndpointSlice, Namespace } from '../../../client/kinds.ts';
+import { ConfigMap, EndpointSlice, Namespace, Secret } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 import type { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import type { Part } from '../installation/model/target.ts';
+import type { PlacedPod } from './placed-connections.ts';
 import type { Route } from '../rollout/model/routes.ts';
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -13,14 +20,18 @@ const WORKLOAD_PART: Part = 'workload';
 
 /** Where a Pod of a plugin answers. */
 export interface Endpoint {
+  /** An address, or the name of a Pod in the cluster of its tenant. */
   host: string;
   port: number;
+  placed?: PlacedPod;
 }
 
 /** Everything that the gateway has to know, in memory, as the API server last told it. */
 export class RouteTable {
   readonly installations: Informer<PluginInstallation>;
   readonly jwks: Informer;
+  /** How tenants' clusters are reached. */
+  readonly access: Informer;
   readonly #slices: Informer;
   readonly #namespaces: Informer;
   readonly #waiting = new Set<() => void>();
@@ -29,6 +40,7 @@ export class RouteTable {
     this.installations = informers.get(PluginInstallationKind);
     this.installations.addIndex('plugin', ({ metadata, spec }) => [`${metadata.namespace}/${spec.plugin}`]);
     this.jwks = informers.get(ConfigMap, { namespace: PLATFORM_NAMESPACE, fieldSelector: `metadata.name=${TOKEN_JWKS}` });
+    this.access = informers.get(Secret, { namespace: GATEWAY_REPORTS_NAMESPACE, labelSelector: GATEWAY_ACCESS_LABEL });
     // Slices have the labels of their Service: those of anybody else's are not even heard of.
     this.#slices = informers.get(EndpointSlice, { labelSelector: `${MANAGED_LABEL}=${WORKLOAD_PART}` }) as unknown as Informer;
     this.#slices.addIndex('service', ({ metadata }) => [`${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`]);
@@ -37,7 +49,7 @@ export class RouteTable {
   }
 
   async whenSynced(): Promise<void> {
-    const all = [this.installations, this.jwks, this.#slices, this.#namespaces];
+    const all = [this.installations, this.jwks, this.access, this.#slices, this.#namespaces];
     await Promise.all(all.map((informer) => informer.whenSynced()));
   }
 
@@ -53,7 +65,12 @@ export class RouteTable {
   }
 
   /** The Pods of a version that are ready. */
-  endpoints({ status }: PluginInstallation, { workload }: Route): Endpoint[] {
+  endpoints({ metadata, status }: PluginInstallation, { workload }: Route): Endpoint[] {
+    const { placement, namespace } = status ?? {};
+    if (placement !== undefined) {
+      const { port = 0, pods = [] } = placement.endpoints?.find((each) => each.workload === workload) ?? {};
+      return pods.map((name) => ({ host: name, port, placed: { tenant: metadata.namespace!, namespace: namespace!, name } }));
+    }
     return this.#slices.byIndex('service', `${status?.namespace}/${workload}`).flatMap(readyEndpoints);
   }
 

@@ -9,6 +9,7 @@ import { Callers } from './callers.ts';
 import { Calls } from './calls.ts';
 import { gatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { GatewayServer } from './gateway-server.ts';
+import { PlacedConnections } from './placed-connections.ts';
 import { RouteTable } from './route-table.ts';
 import { TrafficReport } from './traffic-report.ts';
 import { Traffic } from './traffic.ts';
@@ -44,7 +45,7 @@ export async function startGateway(options: GatewayStart): Promise<RunningGatewa
   const table = new RouteTable(informers);
   const traffic = new Traffic();
   const metrics = gatewayMetrics(options.metrics);
-  const upstream = new Upstream(clock);
+  const upstream = new Upstream(clock, new PlacedConnections(table.access, clock));
   const callers = new Callers(client, table, clock);
   const calls = new Calls({ table, callers, upstream, traffic, metrics, clock, random, timeouts: TIMEOUTS, patienceMs: PATIENCE_MS });
   const report = new TrafficReport({ client, clock, log, traffic, installations: table.installations, instance: options.instance });

@@ -1,6 +1,7 @@
-import { Agent, request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent, request as sendRequest, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Clock } from '../../../lib/clock.ts';
+import type { PlacedConnections, PlacedPod } from './placed-connections.ts';
 import type { Endpoint } from './route-table.ts';
 
 export interface Outgoing {
@@ -47,11 +48,15 @@ export class Upstream {
   readonly #kept = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   readonly #fresh = new Agent({ keepAlive: false });
 
-  constructor(clock: Clock) {
+  readonly #placed: Pick<PlacedConnections, 'open' | 'close'>;
+
+  constructor(clock: Clock, placed: Pick<PlacedConnections, 'open' | 'close'>) {
     this.#clock = clock;
+    this.#placed = placed;
   }
 
   close(): void {
+    this.#placed.close();
     this.#kept.destroy();
     this.#fresh.destroy();
   }
@@ -61,7 +66,7 @@ export class Upstream {
    * what can be asked twice goes that way. Nothing of a body is read before the connection is there.
    * @throws UpstreamFailure
    */
-  send({ host, port }: Endpoint, outgoing: Outgoing, { connectMs, answerMs }: Timeouts, signal: AbortSignal): Promise<Answer> {
+  send({ host, port, placed }: Endpoint, outgoing: Outgoing, { connectMs, answerMs }: Timeouts, signal: AbortSignal): Promise<Answer> {
     const isRepeatable = REPEATABLE.has(outgoing.method) && outgoing.body === undefined;
     return new Promise((resolve, reject) => {
       const upstream = sendRequest({
@@ -71,7 +76,7 @@ export class Upstream {
         path: outgoing.path,
         headers: outgoing.headers,
         setHost: false,
-        agent: isRepeatable ? this.#kept : this.#fresh,
+        ...(placed ? this.#through(placed, port, signal) : { agent: isRepeatable ? this.#kept : this.#fresh }),
         signal,
       });
       let isSent = false;
@@ -111,6 +116,20 @@ export class Upstream {
         reject(new UpstreamFailure(error, { isUnsent, isTimeout, isCallersFault }));
       });
     });
+  }
+
+  /** A connection of its own for each request: what costs is the tunnel, which stays. */
+  #through(pod: PlacedPod, port: number, signal: AbortSignal): Pick<RequestOptions, 'agent' | 'createConnection'> {
+    return {
+      agent: false,
+      createConnection: (_, created) => {
+        this.#placed.open(pod, port, signal).then(
+          (connection) => created(null, connection),
+          (error: Error) => created(error, undefined as never),
+        );
+        return undefined;
+      },
+    };
   }
 }
 

@@ -23,12 +23,14 @@ import { TokenKeys } from '../identity/token-keys.ts';
 import { PlatformBroker } from '../kafka/platform-broker.ts';
 import { PluginEvents } from '../kafka/plugin-events.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
+import { PlacedPlugins } from '../placement/placed-plugins.ts';
+import type { Place } from '../placement/model/choose-place.ts';
 import { GatewayReports } from '../rollout/gateway-reports.ts';
 import { ExternalSecrets } from '../secrets/external/external-secrets.ts';
 import { PlatformSecrets } from '../secrets/platform-secrets.ts';
 import { StoredSecrets } from '../secrets/stored-secrets.ts';
 import { pluginNamespaceOf } from './model/plugin-names.ts';
-import { targetOf, type Target } from './model/target.ts';
+import { targetOf, versionsAtWork, type Target } from './model/target.ts';
 import { PluginNamespaces } from './plugin-namespaces.ts';
 import { PluginObjects } from './plugin-objects.ts';
 
@@ -56,13 +58,17 @@ export interface InstallationParts {
   events: PluginEvents;
   eventClaims: TenantClaims;
   dataClaims: DataClaims;
+  placed: PlacedPlugins;
   /** By itself, or with its tenant. */
   isSuspended(installation: PluginInstallation): boolean;
   /** @throws when the version that it aims at is not there: a step made sure before */
   target(installation: PluginInstallation): Target;
+  targetIfKnown(installation: PluginInstallation): Target | undefined;
+  /** Where it has to run. */
+  placeOf(installation: PluginInstallation): Place;
 }
 
-export function installationParts({ client, clock, informers, embeddedDatabase }: PluginsEnvironment): InstallationParts {
+export function installationParts({ client, clock, informers, embeddedDatabase, homes }: PluginsEnvironment): InstallationParts {
   const installations = informers.get(PluginInstallationKind);
   installations.addIndex('namespace', ({ metadata, spec }) => [pluginNamespaceOf(metadata.namespace!, spec.plugin)]);
   const versions = informers.get(PluginVersionKind);
@@ -80,6 +86,11 @@ export function installationParts({ client, clock, informers, embeddedDatabase }
   pods.addIndex('workload', ({ metadata }) => [`${metadata.namespace}/${metadata.labels![WORKLOAD_LABEL]}`]);
   const isSuspended = ({ metadata, spec }: PluginInstallation): boolean =>
     spec.suspended === true || namespaceCache.get(metadata.namespace!)?.metadata.annotations?.[SUSPENDED_ANNOTATION] !== undefined;
+  const placed = new PlacedPlugins({ homes, clock, namespaces: namespaceCache });
+  const targetIfKnown = (installation: PluginInstallation): Target | undefined => {
+    const version = aimedAt(installation, versions);
+    return version && targetOf(installation, version, isSuspended(installation));
+  };
   return {
     installations,
     versions,
@@ -104,8 +115,20 @@ export function installationParts({ client, clock, informers, embeddedDatabase }
     events: new PluginEvents(objects),
     eventClaims: new TenantClaims('events', client, informers, tenants),
     dataClaims: new DataClaims(client, new TenantClaims('data', client, informers, tenants)),
+    placed,
     isSuspended,
-    target: (installation) => targetOf(installation, aimedAt(installation, versions), isSuspended(installation)),
+    targetIfKnown,
+    target(installation) {
+      const known = targetIfKnown(installation);
+      if (known) return known;
+      const { metadata, spec, status } = installation;
+      const name = pluginVersionName(spec.publisher, spec.plugin, status?.target?.version ?? '');
+      throw new Error(`Cannot install "${metadata.name}": the version ${name} is gone; publish it again`);
+    },
+    placeOf(installation) {
+      const target = targetIfKnown(installation);
+      return placed.placeOf(installation, target ? versionsAtWork(installation, target, (name) => versions.get(name)) : []);
+    },
   };
 }
 
@@ -119,9 +142,6 @@ export function pullSecretFrom(secrets: Informer, name: string, publisher: strin
   return secret?.metadata.labels?.[PULL_SECRET_LABEL] === publisher ? secret : undefined;
 }
 
-function aimedAt({ metadata, spec, status }: PluginInstallation, versions: Informer<PluginVersion>): PluginVersion {
-  const name = pluginVersionName(spec.publisher, spec.plugin, status?.target?.version ?? '');
-  const version = versions.get(name);
-  if (!version) throw new Error(`Cannot install "${metadata.name}": the version ${name} is gone; publish it again`);
-  return version;
+function aimedAt({ spec, status }: PluginInstallation, versions: Informer<PluginVersion>): PluginVersion | undefined {
+  return versions.get(pluginVersionName(spec.publisher, spec.plugin, status?.target?.version ?? ''));
 }

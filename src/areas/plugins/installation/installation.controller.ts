@@ -9,6 +9,9 @@ import { stepReconciler } from '../../../runtime/steps/step-reconciler.ts';
 import { manifestsOf, namedByOthers } from '../kafka/installed-events.ts';
 import type { PluginsEnvironment } from '../plugins-environment.ts';
 import { gatewayAddresses } from '../network/gateway-addresses.ts';
+import type { PlaceChosenPorts } from '../placement/place-chosen.step.ts';
+import type { RequestsPlacedPorts } from '../placement/requests-placed.step.ts';
+import { workloadOf } from '../workload/deployment.ts';
 import { policyFor } from '../policy/model/policy-for.ts';
 import { restartsOf } from '../workload/workload-health.ts';
 import { pullSecretFrom, type InstallationParts } from './installation-parts.ts';
@@ -36,7 +39,8 @@ export function installationController(environment: PluginsEnvironment, parts: I
     finalizer: INSTALLATION_FINALIZER,
     steps: installationSteps(portsOf(parts, () => clock.now())),
     teardown: teardownSteps({
-      removeNamespace: (namespace, tenant, installation) => namespaces.remove(namespace, tenant, installation),
+      removeNamespace: async (namespace, tenant, installation) =>
+        (await namespaces.remove(namespace, tenant, installation)) && parts.placed.inside(tenant)?.has(namespace) !== true,
       isTenantGoing: (tenant) => tenants.get(tenant)?.metadata.deletionTimestamp !== undefined,
       backend: secrets,
       databases: () => parts.database.open(),
@@ -58,11 +62,13 @@ export function installationController(environment: PluginsEnvironment, parts: I
 }
 
 function portsOf(parts: InstallationParts, now: () => number): InstallationPorts {
-  const { versions, namespaces, objects, tokens, secrets, database, pullSecrets, pods, policies, reports } = parts;
+  const { versions, namespaces, objects, tokens, secrets, database, pullSecrets, policies, reports } = parts;
   return {
     isSuspended: (installation) => parts.isSuspended(installation),
     ownsNamespace: (...args) => namespaces.isOwn(...args),
     deployments: (namespace) => deploymentsOf(parts, namespace),
+    deploymentsInside: (tenant, namespace) => parts.placed.inside(tenant)?.deployments(namespace) ?? [],
+    ...placementPorts(parts, now),
     isTenant: (namespace) => namespaces.isTenant(namespace),
     versionsOf: (publisher, plugin) => versions.byIndex('plugin', `${publisher}/${plugin}`),
     version: (name) => versions.get(name),
@@ -83,13 +89,63 @@ function portsOf(parts: InstallationParts, now: () => number): InstallationPorts
     tokens,
     backend: secrets,
     pullSecret: (name, publisher) => pullSecretFrom(pullSecrets, name, publisher),
-    deployment: (namespace, name) => objects.find(Deployment, namespace, name),
+    deployment: (namespace, name) => siteOf(parts, namespace).deployment(namespace, name),
     versions: (installation, target) => versionsAtWork(installation, target, (name) => versions.get(name)),
-    restarts: (namespace, workload) => restartsOf(pods.byIndex('workload', `${namespace}/${workload}`), now()),
+    restarts: (namespace, workload) => restartsOf(siteOf(parts, namespace).pods(namespace, workload), now()),
     policy: (tenant, plugin) => policyFor(plugin, policies.byIndex('tenant', tenant)),
     traffic: (...args) => reports.facts(...args),
     forgetSilent: (installation, revision) => reports.forgetSilent(installation, revision),
   };
+}
+
+function placementPorts(
+  parts: InstallationParts,
+  now: () => number,
+): PlaceChosenPorts & RequestsPlacedPorts & Pick<InstallationPorts, 'isElsewhere'> {
+  const { placed, placeOf, target, versions, namespaces } = parts;
+  return {
+    target,
+    placeOf,
+    tenantIn: (tenant) => placed.tenantIn(tenant),
+    hasCopies: (tenant, namespace) => placed.inside(tenant)?.has(namespace) === true,
+    setPlace: (namespace, place) => namespaces.setPlace(namespace, place),
+    versions: (installation, wanted) => versionsAtWork(installation, wanted, (name) => versions.get(name)),
+    workloadAt(place, each) {
+      const site = place === 'host' ? hostSite(parts) : clusterSite(parts, each.tenant);
+      const pods = site.pods(each.namespace, workloadOf(each));
+      return { deployment: site.deployment(each.namespace, workloadOf(each)), restarts: restartsOf(pods, now()), pods };
+    },
+    isElsewhere: (installation) => installation.status?.placement !== undefined && placeOf(installation).in === 'cluster',
+  };
+}
+
+/** Where the Pods of plugins are looked at. */
+interface Site {
+  deployment(namespace: string, name: string): KubeObject | undefined;
+  pods(namespace: string, workload: string): KubeObject[];
+}
+
+const NOWHERE: Site = { deployment: () => undefined, pods: () => [] };
+
+function hostSite({ objects, pods }: InstallationParts): Site {
+  return {
+    deployment: (namespace, name) => objects.find(Deployment, namespace, name),
+    pods: (namespace, workload) => pods.byIndex('workload', `${namespace}/${workload}`),
+  };
+}
+
+function clusterSite({ placed }: InstallationParts, tenant: string): Site {
+  const inside = placed.inside(tenant);
+  return inside?.isKnown ? inside : NOWHERE;
+}
+
+/** That of the Pods that requests go to. */
+function siteOf(parts: InstallationParts, namespace: string): Site {
+  const { installations, namespaces } = parts;
+  const owner = installations
+    .byIndex('namespace', namespace)
+    .find(({ metadata }) => namespaces.isOwn(namespace, metadata.namespace!, metadata.name!));
+  return owner?.status?.placement === undefined ? hostSite(parts) : clusterSite(parts, owner.metadata.namespace!);
 }
 
 function deploymentsOf({ objects }: InstallationParts, namespace: string): KubeObject[] {
@@ -104,7 +160,9 @@ function summarised(draft: PluginInstallation, outcome: Outcome, parts: Installa
   const version = target === undefined ? undefined : versions.get(pluginVersionName(spec.publisher, spec.plugin, target));
   const namespace = pluginNamespaceOf(metadata.namespace!, spec.plugin);
   const ownsNamespace = namespaces.isOwn(namespace, metadata.namespace!, metadata.name!);
-  const isIdle = !ownsNamespace || isStopped(deploymentsOf(parts, namespace));
+  const isIdle =
+    !ownsNamespace ||
+    isStopped([...deploymentsOf(parts, namespace), ...(parts.placed.inside(metadata.namespace!)?.deployments(namespace) ?? [])]);
   return summarise(draft, outcome, { version, isSuspended: isSuspended(draft), isStopped: isIdle, now });
 }
 

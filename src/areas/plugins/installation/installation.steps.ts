@@ -13,14 +13,19 @@ import { secretsResolved, type SecretsPorts } from './steps/secrets-resolved.ste
 import { signatureVerified } from './steps/signature-verified.step.ts';
 import { suspensionEnforced, type SuspensionPorts } from './steps/suspension-enforced.step.ts';
 import { databaseReady, type DatabasePorts } from './steps/database-ready.step.ts';
+import { placeChosen, type PlaceChosenPorts } from '../placement/place-chosen.step.ts';
+import { requestsPlaced, type RequestsPlacedPorts } from '../placement/requests-placed.step.ts';
 import { trafficSafe, type SafetyPorts } from '../rollout/traffic-safe.step.ts';
 import { trafficShifted, type TrafficPorts } from '../rollout/traffic-shifted.step.ts';
-import { probesPassed, workloadDeployed, type ProbesPorts } from './steps/workload.steps.ts';
+import { probesPassed, workloadDeployed, type ProbesPorts, type WorkloadPorts } from './steps/workload.steps.ts';
 
-export interface InstallationPorts extends AcceptedPorts, EventsPorts, ProbesPorts, SafetyPorts, TrafficPorts {
+export interface InstallationPorts
+  extends AcceptedPorts, EventsPorts, ProbesPorts, SafetyPorts, TrafficPorts, PlaceChosenPorts, RequestsPlacedPorts {
   isSuspended: SuspensionPorts['isSuspended'];
   ownsNamespace: SuspensionPorts['ownsNamespace'];
   deployments: SuspensionPorts['deployments'];
+  deploymentsInside: SuspensionPorts['deploymentsInside'];
+  isElsewhere: WorkloadPorts['isElsewhere'];
   target(installation: PluginInstallation): Target;
   versions: VersionsOf;
   namespaces: Pick<PluginNamespaces, 'ensure'>;
@@ -46,6 +51,7 @@ export function installationSteps(ports: InstallationPorts): Step<PluginInstalla
     trafficSafe(ports),
     signatureVerified(target),
     namespaceReady(target, (wanted) => ports.namespaces.ensure(wanted)),
+    placeChosen(ports),
     limitsSet(target, versions, keep),
     networkIsolated(ports),
     identityIssued(target, ports.tokens),
@@ -53,6 +59,7 @@ export function installationSteps(ports: InstallationPorts): Step<PluginInstalla
     databaseReady(ports),
     eventsReady(ports),
     workloadDeployed(ports),
+    requestsPlaced(ports),
     probesPassed(ports),
     trafficShifted(ports),
   ];

@@ -22,6 +22,11 @@ export function wakeInstallations(controller: Controller, parts: InstallationPar
 
   for (const informer of parts.objects.informers) controller.watch(informer, ({ object }) => by('namespace', object.metadata.namespace!));
   secrets.external.onFollowing((informer) => controller.watch(informer, ({ object }) => by('namespace', object.metadata.namespace!)));
+  const placed = (tenant: string, namespace?: string): void => {
+    for (const key of namespace === undefined ? by('tenant', tenant) : by('namespace', namespace)) controller.queue.add(key);
+  };
+  parts.placed.onChange(placed);
+  parts.placed.homes.onChange((tenant) => placed(tenant));
   controller
     .watch(parts.pods, (change) => (isRestart(change) ? by('namespace', change.object.metadata.namespace!) : []))
     .watch(parts.gatewaySlices, () => Array.from(installations.list(), keyOf))

@@ -1,6 +1,12 @@
 import { HierarchyConfigurationKind } from '../../../api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
 import { HIERARCHY_NAME } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
-import { INSTALLATION_ANNOTATION, PLUGIN_LABEL, PUBLISHER_LABEL, VERSION_LABEL } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import {
+  INSTALLATION_ANNOTATION,
+  PLACE_ANNOTATION,
+  PLUGIN_LABEL,
+  PUBLISHER_LABEL,
+  VERSION_LABEL,
+} from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import { InstallationReason } from '../../../api/plugins.tenantry.dev/v1alpha1/reasons.ts';
 import { PLUGIN_ROLE, ROLE_LABEL, TENANT_LABEL } from '../../../api/tenantry.dev/v1alpha1/names.ts';
 import type { Client } from '../../../client/client.ts';
@@ -55,6 +61,14 @@ export class PluginNamespaces {
     return this.#namespaces.get(namespace)?.metadata.annotations?.[INSTALLATION_ANNOTATION] === `${tenant}/${installation}`;
   }
 
+  /** Says where the plugin runs; null: nothing is said. */
+  async setPlace(namespace: string, place: string | null): Promise<void> {
+    const existing = this.#namespaces.get(namespace);
+    if (existing === undefined || (existing.metadata.annotations?.[PLACE_ANNOTATION] ?? null) === place) return;
+    const patch = { metadata: { annotations: { [PLACE_ANNOTATION]: place } } };
+    await this.#client.resource(Namespace).patch(namespace, { type: 'merge', patch }, { fieldManager: FIELD_MANAGER });
+  }
+
   /** @returns whether it is gone */
   async remove(namespace: string, tenant: string, installation: string): Promise<boolean> {
     const existing = this.#namespaces.get(namespace);
@@ -83,17 +97,21 @@ function isOf({ metadata }: KubeObject, { tenant, installation, publisher }: Tar
   return isSame && metadata.labels?.[ROLE_LABEL] === PLUGIN_ROLE && metadata.labels[PUBLISHER_LABEL] === publisher;
 }
 
-function metadataOf({ namespace, tenant, installation, plugin, publisher, version }: Target): KubeObject['metadata'] {
-  const security = Object.fromEntries(
+/** On every namespace that plugins run in, wherever it is. */
+export function podSecurityLabels(): Record<string, string> {
+  return Object.fromEntries(
     ['enforce', 'audit', 'warn'].flatMap((mode) => [
       [`pod-security.kubernetes.io/${mode}`, 'restricted'],
       [`pod-security.kubernetes.io/${mode}-version`, 'latest'],
     ]),
   );
+}
+
+function metadataOf({ namespace, tenant, installation, plugin, publisher, version }: Target): KubeObject['metadata'] {
   return {
     name: namespace,
     labels: {
-      ...security,
+      ...podSecurityLabels(),
       [ROLE_LABEL]: PLUGIN_ROLE,
       [PLUGIN_LABEL]: plugin,
       [PUBLISHER_LABEL]: publisher,

@@ -20,7 +20,7 @@ import { amounts, replicasOf } from './limits.ts';
 export const SECRETS_SECRET = 'plugin-secrets';
 export const DATABASE_SECRET = 'plugin-database';
 export const PULL_SECRET = 'plugin-pull';
-/** On a Deployment: whether it has no Pods because nothing of the plugin may run. */
+/** On a Deployment: whether it has no Pods, because nothing of the plugin may run, or it runs elsewhere. */
 export const SUSPENDED_MARK = 'plugins.tenantry.dev/suspended';
 /** The container of a plugin. */
 const CONTAINER = 'plugin';
@@ -40,20 +40,23 @@ export interface WorkloadInput {
   secrets: Pick<ResolvedSecrets, 'items' | 'env' | 'data'>;
   hasDatabase: boolean;
   hasEvents: boolean;
+  /** Its Pods are in the cluster that its tenant lives in. */
+  isElsewhere?: boolean;
 }
 
 export function deployment(target: Target, input: WorkloadInput): KubeObject {
-  const { isSuspended, version, manifest } = target;
+  const { version, manifest } = target;
+  const isStopped = target.isSuspended || input.isElsewhere === true;
   const { min, max } = replicasOf(target);
   const { periodSeconds = 5, failureThreshold = 12 } = manifest.spec.runtime.startupProbe ?? {};
   const labels = { ...labelsOf(target, 'workload'), [VERSION_LABEL]: versionLabelOf(version.spec.version) };
   // Between min and max an autoscaler decides.
-  const replicas = isSuspended ? { replicas: 0 } : max > min ? {} : { replicas: min };
+  const replicas = isStopped ? { replicas: 0 } : max > min ? {} : { replicas: min };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     // Said here too, because a number of replicas that we no longer name would be left as it is.
-    metadata: { name: workloadOf(target), labels, annotations: { [SUSPENDED_MARK]: String(isSuspended) } },
+    metadata: { name: workloadOf(target), labels, annotations: { [SUSPENDED_MARK]: String(isStopped) } },
     spec: {
       ...replicas,
       selector: { matchLabels: selectorOf(target) },

@@ -1,5 +1,6 @@
 import { HierarchyConfigurationKind } from '../../../api/hnc.x-k8s.io/v1alpha2/hierarchy-configuration.ts';
 import { HIERARCHY_NAME } from '../../../api/hnc.x-k8s.io/v1alpha2/names.ts';
+import { PLACE_ANNOTATION } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import {
   PLACED_IN_LABEL,
   PLUGIN_ROLE,
@@ -19,6 +20,12 @@ import { inParallel } from './in-parallel.ts';
 import { metadataDifference, metadataPatch } from './model/namespace-metadata.ts';
 import { FIELD_MANAGER } from './owned-objects.ts';
 import type { ExistingNamespace } from './model/validate-tenant.ts';
+
+/** The namespace of a plugin, and what is written on it: a cluster, or that it was kept from one. */
+export interface PluginPlace {
+  namespace: string;
+  place: string | undefined;
+}
 
 /** The namespaces of a tenant: made, labelled, annotated, and found again. Who belongs to whom is the forest's to say. */
 export class TenantNamespaces {
@@ -60,8 +67,10 @@ export class TenantNamespaces {
     return this.of(tenant).filter((name) => this.#forest.get(name)?.role === undefined);
   }
 
-  ofPlugins(tenant: string): string[] {
-    return this.of(tenant).filter((name) => this.#forest.get(name)?.role === PLUGIN_ROLE);
+  /** Those of plugins, with what their controllers say of where they are. */
+  ofPlugins(tenant: string): PluginPlace[] {
+    const names = this.of(tenant).filter((name) => this.#forest.get(name)?.role === PLUGIN_ROLE);
+    return names.map((namespace) => ({ namespace, place: this.#namespaces.get(namespace)?.metadata.annotations?.[PLACE_ANNOTATION] }));
   }
 
   /** Where Runtimes and Runs of the owners' namespaces work; null: here. */

@@ -18,6 +18,8 @@ export interface SuspensionPorts {
   ownsNamespace(namespace: string, tenant: string, installation: string): boolean;
   /** All of a plugin's namespace. */
   deployments(namespace: string): readonly KubeObject[];
+  /** Those in the cluster that its tenant lives in, as far as that answers; whoever keeps them stops them. */
+  deploymentsInside(tenant: string, namespace: string): readonly KubeObject[];
   keep: PluginObjects['keep'];
   events: Pick<PluginEvents, 'withdraw' | 'hasSecret'>;
   /** @throws BrokerSettingsError */
@@ -48,7 +50,8 @@ export function suspensionEnforced(ports: SuspensionPorts): Step<PluginInstallat
       ]);
       const failure = await withdraw(ports, installation, namespace);
       if (failure) return failure;
-      if (!isStopped(ports.deployments(namespace))) return waiting(InstallationReason.Suspended, 'its Pods are ending');
+      if (!isStopped([...ports.deployments(namespace), ...ports.deploymentsInside(tenant, namespace)]))
+        return waiting(InstallationReason.Suspended, 'its Pods are ending');
       return done(InstallationReason.Suspended, 'it has no token and no Pods');
     },
   };

@@ -20,24 +20,31 @@ export interface WorkloadPorts {
   versions: VersionsOf;
   keep: PluginObjects['keep'];
   backend: Pick<SecretBackend, 'read'>;
+  /** Requests go to Pods in a cluster, and are to: the host has none. */
+  isElsewhere(installation: PluginInstallation): boolean;
+}
+
+/** What runs a version. */
+export function deployed(target: Target, backend: Pick<SecretBackend, 'read'>, isElsewhere = false): KubeObject {
+  const hasDatabase = target.manifest.spec.database !== undefined;
+  const hasEvents = needsEvents(typesOf([target]));
+  const secrets = resolveSecrets(target, backend);
+  return deployment(target, { image: target.version.status!.image!, secrets, hasDatabase, hasEvents, isElsewhere });
 }
 
 /** The wanted version is there, beside those that requests still go to. */
-export function workloadDeployed({ target, versions, keep, backend }: WorkloadPorts): Step<PluginInstallation> {
+export function workloadDeployed({ target, versions, keep, backend, isElsewhere }: WorkloadPorts): Step<PluginInstallation> {
   return {
     name: InstallationCondition.WorkloadDeployed,
     async run(installation) {
       const wanted = target(installation);
       const all = versions(installation, wanted);
-      const deployed = (each: Target): KubeObject => {
-        const hasDatabase = each.manifest.spec.database !== undefined;
-        const hasEvents = needsEvents(typesOf([each]));
-        return deployment(each, { image: each.version.status!.image!, secrets: resolveSecrets(each, backend), hasDatabase, hasEvents });
-      };
+      const isIdle = isElsewhere(installation);
+      const workloads = all.map((each) => deployed(each, backend, isIdle));
       await Promise.all([
         keep(Service, wanted.namespace, 'workload', all.flatMap(services)),
-        keep(Deployment, wanted.namespace, 'workload', all.map(deployed)),
-        keep(HorizontalPodAutoscaler, wanted.namespace, 'workload', all.flatMap(autoscalers)),
+        keep(Deployment, wanted.namespace, 'workload', workloads),
+        keep(HorizontalPodAutoscaler, wanted.namespace, 'workload', isIdle ? [] : all.flatMap(autoscalers)),
       ]);
       installation.status!.target!.isDeployed = true;
       return done('Deployed', wanted.version.status!.image);

@@ -35,7 +35,7 @@ const ready = (phase?: string, left = 0): Status => ({
 });
 
 /** What is written, in order. */
-function ports(cluster: TenantCluster | string | undefined, served = true) {
+function ports(cluster: TenantCluster | string | undefined, served = true, places: (string | undefined)[] = []) {
   const wrote: string[] = [];
   const existing = typeof cluster === 'string' ? undefined : cluster;
   const all: OwnClusterPorts = {
@@ -54,7 +54,7 @@ function ports(cluster: TenantCluster | string | undefined, served = true) {
     pods: { isPinned: () => false, ownNodes: () => [] } as unknown as OwnClusterPorts['pods'],
     namespaces: {
       toPlace: () => ['acme'],
-      ofPlugins: () => [],
+      ofPlugins: () => places.map((place, i) => ({ namespace: `plugin-${i}`, place })),
       setPlaced: (_, name) => Promise.resolve(void wrote.push(`label ${name}`)),
     },
   };
@@ -92,6 +92,38 @@ describe('ownCluster', () => {
       'which has no worker: its Pods wait for one',
       ['label acme'],
     ],
+    [
+      'plugins have yet to come',
+      aTenant('Namespace'),
+      [aCluster(PLACED, ready('Placed')), true, ['acme', undefined, 'kept-from:acme', 'kept-from:former']],
+      'waiting',
+      'plugins have yet to answer in cluster "acme": plugin-1, plugin-3',
+      ['label acme'],
+    ],
+    [
+      'plugins have come, but for those that cannot',
+      aTenant('Namespace'),
+      [aCluster(PLACED, ready('Placed')), true, ['acme', 'kept-from:acme']],
+      'done',
+      'plugins are on the host: plugin-1',
+      ['label acme'],
+    ],
+    [
+      'a plugin is installed later',
+      aTenant('Cluster'),
+      [aCluster(PLACED, ready('Placed')), true, [undefined]],
+      'done',
+      'plugins are on the host: plugin-0',
+      ['label acme'],
+    ],
+    [
+      'all plugins have come',
+      aTenant('Namespace'),
+      [aCluster(PLACED, ready('Placed')), true, ['acme']],
+      'done',
+      'its plugins are there too',
+      ['label acme'],
+    ],
     ['a former one goes', aTenant('Namespace'), [aCluster({}, {}, { deletionTimestamp: 'x' })], 'waiting', 'on its way out', []],
     [
       'there are no machines',
@@ -125,6 +157,13 @@ describe('ownCluster', () => {
 
 describe('leaveCluster', () => {
   const EMPTY = { placement: { namespaces: [] } };
+  it('when plugins answer in it', async () => {
+    const world = ports(aCluster(EMPTY, ready('Empty')), true, ['acme', undefined, 'kept-from:acme']);
+    const outcome = await leaveCluster(aTenant('Cluster', { isolation: 'Namespace' }), 0, world.all);
+    expect(outcome).toMatchObject({ type: 'waiting', message: 'plugins have yet to answer on the host: plugin-0' });
+    expect(world.wrote).toEqual(['label null']);
+  });
+
   it.each<[string, TenantCluster | undefined, string | undefined, string[]]>([
     ['there is none', undefined, undefined, ['label null']],
     ['it has yet to hear of it', aCluster(PLACED, ready('Placed')), 'copies of', ['label null', 'place ']],

@@ -2,12 +2,15 @@ import { PlacementPhase } from '../../../../api/tenantry.dev/v1alpha1/cluster-na
 import { TenantCondition, TenantReason } from '../../../../api/tenantry.dev/v1alpha1/reasons.ts';
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { Tenant } from '../../../../api/tenantry.dev/v1alpha1/tenant.ts';
+import { keptFrom } from '../../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { listed } from '../../../../api/tenantry.dev/v1alpha1/listed.ts';
 import { findCondition } from '../../../../kube/conditions.ts';
 import { done, stalled, waiting, type Outcome } from '../../../../runtime/steps/outcome.ts';
 import { isEmpty, isReady, messageOf, placementOf, whyNoWorkers, workersOf } from '../../../../api/tenantry.dev/v1alpha1/own-cluster.ts';
 import { NO_CLUSTERS, type IsolationProvider } from './isolation-provider.ts';
 import { reportMoving, type MovePorts } from './move-pods.ts';
 import { leaveNodes } from './shared-nodes.ts';
+import type { PluginPlace } from '../tenant-namespaces.ts';
 import type { TenantClusters } from './tenant-clusters.ts';
 
 /** The bounds of clusters are not ours to watch: whether they have become wider is found by asking. */
@@ -19,8 +22,8 @@ export interface OwnClusterPorts {
   namespaces: {
     /** Those whose Runtimes and Runs move. */
     toPlace(tenant: string): string[];
-    /** Those of plugins, which stay on the host. */
-    ofPlugins(tenant: string): string[];
+    /** Those of plugins, which move by themselves when the tenant does. */
+    ofPlugins(tenant: string): PluginPlace[];
     /** From then on nothing new begins in them on the host; null: it does again. */
     setPlaced(tenant: string, cluster: string | null): Promise<void>;
   };
@@ -57,11 +60,16 @@ export function ownCluster({ clusters, pods, namespaces }: OwnClusterPorts): Iso
           return waiting(TenantReason.Placing, `cluster "${name}": ${messageOf(cluster)}`);
         return moving(tenant, now, progress(name, placement?.left ?? 0, 'on the host'));
       }
+      const plugins = namespaces.ofPlugins(name);
+      const late = plugins.filter(({ place }) => place !== name && place !== keptFrom(name));
+      // One that is installed later is no move of the tenant.
+      if (late.length > 0 && tenant.status?.isolation !== 'Cluster')
+        return moving(tenant, now, `plugins have yet to answer in cluster "${name}": ${namesOf(late)}`);
       const unfinished = await leaveNodes(tenant, now, pods);
       if (unfinished) return unfinished;
       reportMoving(tenant, false, TenantReason.InPlace, `its Runtimes and Runs are in cluster "${name}"`, now);
       (tenant.status ??= {}).isolation = 'Cluster';
-      return done(TenantReason.OwnCluster, describe(cluster, namespaces.ofPlugins(name).length));
+      return done(TenantReason.OwnCluster, describe(cluster, plugins));
     },
   };
 }
@@ -79,6 +87,9 @@ export async function leaveCluster(tenant: Tenant, now: number, { clusters, name
   if (cluster.metadata.deletionTimestamp !== undefined) return moving(tenant, now, `cluster "${name}" is on its way out`);
   // One that never got so far as to be placed in has nothing to give back.
   const changed = cluster.spec.placement === undefined ? undefined : await clusters.place(cluster, []);
+  const inside = namespaces.ofPlugins(name).filter(({ place }) => place === name);
+  if (changed === undefined && isEmpty(cluster) && inside.length > 0)
+    return moving(tenant, now, `plugins have yet to answer on the host: ${namesOf(inside)}`);
   if (changed === undefined && isEmpty(cluster)) {
     await clusters.remove(cluster);
     return moving(tenant, now, `cluster "${name}" is on its way out`);
@@ -98,10 +109,16 @@ function moving(tenant: Tenant, now: number, message: string): Outcome {
   return waiting(TenantReason.Placing, message);
 }
 
-function describe(cluster: TenantCluster, plugins: number): string {
+function namesOf(plugins: readonly PluginPlace[]): string {
+  return listed(plugins.map(({ namespace }) => namespace));
+}
+
+function describe(cluster: TenantCluster, plugins: readonly PluginPlace[]): string {
   const where = `its Runtimes and Runs are in cluster "${cluster.metadata.name}" of its own`;
   const told = [where];
   if (workersOf(cluster) === 0) told.push('which has no worker: its Pods wait for one');
-  if (plugins > 0) told.push('its plugins are on the host');
+  const kept = plugins.filter(({ place }) => place !== cluster.metadata.name);
+  if (kept.length > 0) told.push(`plugins are on the host: ${namesOf(kept)}`);
+  else if (plugins.length > 0) told.push('its plugins are there too');
   return told.join(', ');
 }

@@ -1,0 +1,137 @@
+import type { Duplex } from 'node:stream';
+import { GATEWAY_ACCESS_LABEL } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
+import { createHttpTransport } from '../../../client/http/http-transport.ts';
+import { noCredentials } from '../../../client/config/credentials.ts';
+import { podPortForward, type PortForward } from '../../../client/streams/port-forward.ts';
+import type { Transport } from '../../../client/transport.ts';
+import type { KubeObject } from '../../../kube/object.ts';
+import type { Clock, Timer } from '../../../lib/clock.ts';
+import type { Informer } from '../../../runtime/informer/informer.ts';
+
+/** A Pod in the cluster that a tenant lives in. */
+export interface PlacedPod {
+  tenant: string;
+  namespace: string;
+  name: string;
+}
+
+interface Way {
+  /** Where it leads: with another address or authority it is another. */
+  to: string;
+  transport: Transport;
+  pods: Map<string, Tunnel>;
+}
+
+interface Tunnel {
+  forward: Promise<PortForward>;
+  connections: number;
+  idle?: Timer;
+}
+
+/** A tunnel that nobody uses is closed after so long. */
+const IDLE_MS = 60_000;
+
+/**
+ * Connections to Pods of plugins in tenants' clusters, whose networks the gateway is not in: through the API server of the cluster, and from
+ * there through the tunnel that the worker has opened. One tunnel for each Pod, with as many connections as there are requests.
+ */
+export class PlacedConnections {
+  readonly #secrets: Informer;
+  readonly #clock: Clock;
+  readonly #ways = new Map<string, Way>();
+
+  constructor(secrets: Informer, clock: Clock) {
+    this.#secrets = secrets;
+    this.#clock = clock;
+    secrets.onChange(({ type, object }) => {
+      const tenant = object.metadata.labels?.[GATEWAY_ACCESS_LABEL];
+      if (tenant !== undefined && (type === 'deleted' || this.#ways.get(tenant)?.to !== leadsTo(object))) this.#forget(tenant);
+    });
+  }
+
+  /** @throws when the Pod cannot be reached; nothing of it was seen there then */
+  async open(pod: PlacedPod, port: number, signal: AbortSignal): Promise<Duplex> {
+    const { pods, transport } = this.#way(pod.tenant);
+    const key = `${pod.namespace}/${pod.name}`;
+    const tunnel = pods.get(key) ?? this.#dig(pods, key, transport, pod);
+    tunnel.idle?.cancel();
+    tunnel.connections++;
+    const left = () => {
+      if (--tunnel.connections > 0) return;
+      tunnel.idle = this.#clock.setTimer(IDLE_MS, () => close(pods, key, tunnel));
+    };
+    try {
+      const connection = await (await tunnel.forward).open(port);
+      connection.once('close', left);
+      if (signal.aborted) connection.destroy();
+      return connection;
+    } catch (error) {
+      left();
+      close(pods, key, tunnel);
+      throw error;
+    }
+  }
+
+  close(): void {
+    for (const tenant of this.#ways.keys()) this.#forget(tenant);
+  }
+
+  #way(tenant: string): Way {
+    const existing = this.#ways.get(tenant);
+    if (existing) return existing;
+    const secret = this.#secretOf(tenant);
+    if (secret === undefined) throw new Error(`Cannot reach the cluster of "${tenant}": nobody has said how`);
+    const transport = createHttpTransport({
+      endpoint: { url: new URL(decoded(secret, 'server')) },
+      ca: () => Promise.resolve(decoded(secret, 'ca.crt')),
+      // Tokens are renewed long before they end.
+      credentials: {
+        ...noCredentials,
+        headers: () => Promise.resolve({ Authorization: `Bearer ${decoded(this.#secretOf(tenant) ?? secret, 'token')}` }),
+      },
+    });
+    const way = { to: leadsTo(secret), transport, pods: new Map<string, Tunnel>() };
+    this.#ways.set(tenant, way);
+    return way;
+  }
+
+  #secretOf(tenant: string): KubeObject | undefined {
+    for (const secret of this.#secrets.list()) if (secret.metadata.labels?.[GATEWAY_ACCESS_LABEL] === tenant) return secret;
+    return undefined;
+  }
+
+  #dig(pods: Map<string, Tunnel>, key: string, transport: Transport, { namespace, name }: PlacedPod): Tunnel {
+    const forward = podPortForward(transport, { namespace, name }, { clock: this.#clock });
+    const tunnel: Tunnel = { forward, connections: 0 };
+    pods.set(key, tunnel);
+    const gone = () => close(pods, key, tunnel);
+    forward.then(({ closed }) => closed.then(gone, gone), gone);
+    return tunnel;
+  }
+
+  #forget(tenant: string): void {
+    const way = this.#ways.get(tenant);
+    if (way === undefined) return;
+    this.#ways.delete(tenant);
+    for (const [key, tunnel] of way.pods) close(way.pods, key, tunnel);
+    void way.transport.close().catch(() => {});
+  }
+}
+
+function close(pods: Map<string, Tunnel>, key: string, tunnel: Tunnel): void {
+  tunnel.idle?.cancel();
+  if (pods.get(key) !== tunnel) return;
+  pods.delete(key);
+  tunnel.forward.then(
+    (forward) => forward.close(),
+    () => {},
+  );
+}
+
+function leadsTo({ data }: KubeObject): string {
+  return `${data?.server} ${data?.['ca.crt']}`;
+}
+
+function decoded({ data }: KubeObject, key: string): string {
+  return Buffer.from(String(data?.[key] ?? ''), 'base64').toString();
+}

@@ -301,12 +301,12 @@ describe('when the clock is put', () => {
 });
 
 describe('a worker whose authorities are revoked', () => {
-  const revoked = { edition: 2, begins: 0, ends: NOW * 2, oldestTrusted: 2, forgotten: NOW + 1000 };
+  const revoked = { edition: 2, begins: 0, ends: NOW * 2, oldestTrusted: 2, forgotten: NOW + 1000, isCleanCut: false };
   const withAuthorities = (authorities: RunningControlPlane['authorities']) => ({ ...RUNNING, authorities });
   const name = 'dev-a-00001';
 
   beforeEach(async () => {
-    world.running = withAuthorities({ edition: 1, begins: 0, ends: NOW * 2, oldestTrusted: 1 });
+    world.running = withAuthorities({ edition: 1, begins: 0, ends: NOW * 2, oldestTrusted: 1, isCleanCut: false });
     await world.untilReady();
     world.asked.length = 0;
     world.now = NOW + 60_000;
@@ -329,6 +329,12 @@ describe('a worker whose authorities are revoked', () => {
     await world.round();
     expect(world.workers()[0]).toMatchObject({ name, phase: 'Ready', authorities: 2 });
     expect(world.workers()[0]).not.toHaveProperty('rejoins');
+  });
+
+  it('joins again at once, when it cannot have others', async () => {
+    world.running = withAuthorities({ ...revoked, isCleanCut: true });
+    await world.round();
+    expect(world.workers()[0]).toMatchObject({ phase: 'Pending', authorities: 2, rejoins: true });
   });
 
   it('is left alone when it speaks on, with certificates of later ones', async () => {

@@ -142,6 +142,11 @@ async function advance(cluster: TenantCluster, worker: Worker, ports: KeepWorker
     const place = await ports.placeOf(worker.name);
     if (place === undefined) return { worker: { ...worker, message: 'its port of the network is made' } };
     const node = ports.inside.node(worker.name);
+    if (hasToJoinAgain(worker, node?.isReady === true, ports)) {
+      await machines.stop(id);
+      await ports.inside.removeToken(worker.name);
+      return { worker: joiningAgain(worker, ports) };
+    }
     const token =
       (node === undefined || worker.rejoins === true) && isJoining(worker)
         ? await ports.inside.token(worker, worker.phase === WorkerPhase.Pending)
@@ -157,12 +162,6 @@ async function advance(cluster: TenantCluster, worker: Worker, ports: KeepWorker
       if (worker.phase !== WorkerPhase.Ready) await ports.inside.removeToken(worker.name);
       return { worker: withTrust(inPhase(worker, WorkerPhase.Ready, ports), node.heard, ports) };
     }
-    if (isCutOff(worker, ports) && !isJoining(worker)) {
-      // Its authorities are revoked: with a token, and the ones of now, it joins again as who it was.
-      await machines.stop(id);
-      await ports.inside.removeToken(worker.name);
-      return { worker: joiningAgain(worker, ports) };
-    }
     return { worker: notReady(worker, ports) };
   } catch (error) {
     if (!(error instanceof MachineError)) throw error;
@@ -174,6 +173,12 @@ async function advance(cluster: TenantCluster, worker: Worker, ports: KeepWorker
 /** It joined with authorities that are not trusted any more. It may have got certificates of later ones since. */
 function isCutOff({ authorities = 1 }: Worker, { running }: Pick<KeepWorkersPorts, 'running'>): boolean {
   return running.authorities !== undefined && authorities < running.authorities.oldestTrusted;
+}
+
+/** With a token, and the authorities of now, as who it was. */
+function hasToJoinAgain(worker: Worker, isReady: boolean, ports: Pick<KeepWorkersPorts, 'running'>): boolean {
+  if (!isCutOff(worker, ports) || isJoining(worker)) return false;
+  return !isReady || ports.running.authorities!.isCleanCut;
 }
 
 /** One that spoke after they were revoked has others. */

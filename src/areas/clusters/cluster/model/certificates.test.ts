@@ -5,10 +5,11 @@ import { certificatesCondition, certificatesEvent, certificatesStatus } from './
 
 const at = (text: string) => Date.parse(text);
 const NOW = at('2030-01-01T00:00:00Z');
-const first = { edition: 1, oldestTrusted: 1, begins: 0, ends: at('2040-01-01T00:00:00Z') };
+const first = { edition: 1, oldestTrusted: 1, isCleanCut: false, begins: 0, ends: at('2040-01-01T00:00:00Z') };
 const second = {
   edition: 2,
   oldestTrusted: 1,
+  isCleanCut: false,
   begins: 0,
   reason: 'Asked' as const,
   ends: at('2041-01-01T00:00:00Z'),

@@ -62,6 +62,8 @@ export interface AuthorityNews {
   /** The oldest edition that is trusted, and since when no older one is. */
   oldestTrusted: number;
   forgotten?: number;
+  /** Those that sign were made as the last of before were forgotten: nobody can have certificates of both. */
+  isCleanCut: boolean;
 }
 
 const SERVICE_ACCOUNTS = 'sa';
@@ -111,13 +113,14 @@ export class PlaneAuthorities {
   }
 
   get news(): AuthorityNews {
-    const { edition, reason, signing, formers, forgotten } = this.#written;
+    const { edition, since, reason, signing, formers, forgotten } = this.#written;
+    const isCleanCut = forgotten !== undefined && forgotten === since;
     const formersUntil = formers.length === 0 ? undefined : Math.max(...formers.map(({ until }) => until));
     const oldestTrusted = Math.min(edition, ...formers.map((former) => former.edition));
     const begins = Math.max(
       ...Object.values(signing).map(({ certificatePem }) => Date.parse(new X509Certificate(certificatePem).validFrom)),
     );
-    return { edition, reason, begins, ends: this.#state.ends, formersUntil, oldestTrusted, forgotten };
+    return { edition, reason, begins, ends: this.#state.ends, formersUntil, oldestTrusted, forgotten, isCleanCut };
   }
 
   /** Does what is to be done, and tells when to look again by the clock. */

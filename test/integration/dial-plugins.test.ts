@@ -7,7 +7,6 @@ import type { Client } from '../../src/client/client.ts';
 import { Deployment, Node, Namespace, Pod, Secret } from '../../src/client/kinds.ts';
 import { plan } from '../../src/cli/tenant/plan.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
-import { registriesPath } from '../../src/main/registries-file.ts';
 import { DialWorld } from './dial-world.ts';
 import { PluginWorld } from './plugins/plugin-world.ts';
 import { ServingPods, type Behaviour } from './plugins/serving-pods.ts';
@@ -25,7 +24,7 @@ beforeAll(async () => {
   world = await DialWorld.start();
   const { target, host } = world.clusters;
   mkdirSync(join(target.data, 'node'), { recursive: true });
-  plugins = await PluginWorld.over(target, registriesPath(target.data), host);
+  plugins = await PluginWorld.over(target, join(target.data, 'node', 'registries.yaml'), host);
   await plugins.gatewayClient();
   await plugins.publisher('acme', 'acme');
   await host.tenant('acme');

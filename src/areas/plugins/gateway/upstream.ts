@@ -119,9 +119,9 @@ export class Upstream {
   }
 
   /** A connection of its own for each request: what costs is the tunnel, which stays. */
-  #through(pod: PlacedPod, port: number, signal: AbortSignal): Pick<RequestOptions, 'agent' | 'createConnection'> {
+  #through(pod: PlacedPod, port: number, signal: AbortSignal): Pick<RequestOptions, 'createConnection'> {
     return {
-      agent: false,
+      // And no agent: one would make connections of its own.
       createConnection: (_, created) => {
         this.#placed.open(pod, port, signal).then(
           (connection) => created(null, connection),

@@ -75,6 +75,8 @@ const SERVICE_ACCOUNTS = 'sa';
 export class PlaneAuthorities {
   readonly #places: AuthorityPlaces;
   #written: Written;
+  /** Of what is written: it is asked for with every change of the cluster. */
+  #news: AuthorityNews | undefined;
 
   private constructor(places: AuthorityPlaces, written: Written) {
     this.#places = places;
@@ -113,6 +115,10 @@ export class PlaneAuthorities {
   }
 
   get news(): AuthorityNews {
+    return (this.#news ??= this.#tell());
+  }
+
+  #tell(): AuthorityNews {
     const { edition, since, reason, signing, formers, forgotten } = this.#written;
     const isCleanCut = forgotten !== undefined && forgotten === since;
     const formersUntil = formers.length === 0 ? undefined : Math.max(...formers.map(({ until }) => until));
@@ -216,6 +222,7 @@ export class PlaneAuthorities {
     await replaceFile(this.#places.state, `${JSON.stringify(written)}\n`, 0o600);
     await syncDirectoryOf(this.#places.state);
     this.#written = written;
+    this.#news = undefined;
   }
 }
 

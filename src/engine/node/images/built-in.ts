@@ -31,6 +31,8 @@ const REAPER =
 
 /** Of programs that handle many small objects: with the young generation that Node begins with, most of them are copied once for nothing. */
 const ROOM_FOR_THE_YOUNG = '--min-semi-space-size=16';
+/** Of programs with a small heap that share few cores with what they work for: threads that collect it cost more than they save. */
+const NO_COLLECTING_THREADS = '--single-threaded-gc';
 
 /**
  * @param nodeBinary the Node that runs this program
@@ -43,11 +45,25 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
       { name: 'hello', entrypoint: [nodeBinary, join(programFolder, 'hello.js')], cmd: [], env: [PATH, 'PORT=8080'] },
       { name: 'tools', entrypoint: [], cmd: ['/bin/sh'], env: [PATH] },
       { name: 'ingress', entrypoint: [nodeBinary, join(programFolder, 'ingress.js')], cmd: [], env: [PATH] },
-      { name: 'runtimed', entrypoint: [nodeBinary, ROOM_FOR_THE_YOUNG, join(programFolder, 'runtimed.js')], cmd: [], env: [PATH] },
+      {
+        name: 'runtimed',
+        entrypoint: [nodeBinary, ROOM_FOR_THE_YOUNG, NO_COLLECTING_THREADS, join(programFolder, 'runtimed.js')],
+        cmd: [],
+        env: [PATH],
+      },
       { name: 'runtime-maintainer', entrypoint: [nodeBinary, join(programFolder, 'runtime-maintainer.js')], cmd: [], env: [PATH] },
       ...['bash', 'python', 'node'].map((language) => ({
         name: `runtime-${language}`,
-        entrypoint: ['/bin/sh', '-c', REAPER, 'init', nodeBinary, join(programFolder, 'runtime-server.js'), language],
+        entrypoint: [
+          '/bin/sh',
+          '-c',
+          REAPER,
+          'init',
+          nodeBinary,
+          NO_COLLECTING_THREADS,
+          join(programFolder, 'runtime-server.js'),
+          language,
+        ],
         cmd: [],
         env: [PATH],
       })),

@@ -52,14 +52,14 @@ describe(`a cluster that is upgraded from Kubernetes ${EARLIER.version} to ${KUB
     });
 
   beforeAll(async () => {
-    await nodeTools('linux.uml', 'bwrap', 'busybox', 'ip', 'nft', 'runc');
+    await nodeTools('qemu-system-x86_64', 'busybox', 'ip', 'nft', 'runc');
     await guestKernel();
     programs = await severalPrograms([BROKEN, FAR]);
     bench = await openWorkbench(['--node', 'none', '--cluster-network', 'linux', '--kubernetes-programs', programs]);
     expect(await tenantry('tenant', 'create', 'acme')).toMatchObject({ code: 0 });
     const versions = ['1.34', '1.35'].map((version) => ({ version, classification: 'supported' }));
     await bench.works(`patch clusterpolicy default --type merge -p '${JSON.stringify({ spec: { versions } })}'`);
-    const made = await tenantry('cluster', 'create', 'dev', '--kubernetes', '1.34', '--pool', 'workers=1,machine=uml');
+    const made = await tenantry('cluster', 'create', 'dev', '--kubernetes', '1.34', '--pool', 'workers=1,machine=tcg');
     expect(made).toMatchObject({ code: 0, stderr: expect.anything() });
     text = (await tenantry('cluster', 'kubeconfig', 'dev')).stdout;
     kubeconfig = bench.file('dev.kubeconfig', text);

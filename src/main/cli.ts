@@ -305,10 +305,11 @@ function addImageCommands(program: Command): void {
     .description('take images from a file')
     .option('--data <dir>', DATA_HELP)
     .option('--name <image>', 'the name it is to have, if the file gives none or another')
+    .option('--tenants', "let workers of all tenants' clusters have it too")
     .addHelpText('after', '\nExample:\n  $ docker save app:1 -o app.tar && tenantry image load app.tar')
     .action(async (file, options) => {
       const { loadImage } = await import('./image.ts');
-      await loadImage({ data: dataDirectory(options.data), file, name: options.name });
+      await loadImage({ data: dataDirectory(options.data), file, name: options.name, tenants: options.tenants });
     });
   image
     .command('rm')

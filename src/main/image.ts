@@ -5,8 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import type { NodeImages } from '../engine/node/images/create-images.ts';
 import type { StoredImage } from '../engine/node/images/images.ts';
 import { createLog } from '../lib/log.ts';
+import { fullName, readReference } from '../lib/oci/reference.ts';
+import { SharedImages } from '../lib/oci/shared-images.ts';
 import { imagesInUse } from './images-in-use.ts';
 import { imagesFolder, nodeImages } from './node-images.ts';
+import { sharedImagesFolder } from './shared-images-folder.ts';
 
 /** Commands that work on the images of an instance, whether it runs or not. */
 interface ImageCommand {
@@ -41,16 +44,29 @@ interface PullCommand {
   passwordStdin?: boolean;
 }
 
-export async function loadImage({ data, file, name }: ImageCommand & { file: string; name?: string }): Promise<void> {
+interface LoadCommand {
+  file: string;
+  name?: string;
+  /** Workers of tenants' clusters get it too. */
+  tenants?: boolean;
+}
+
+export async function loadImage({ data, file, name, tenants }: ImageCommand & LoadCommand): Promise<void> {
   const images = await open(data);
-  const load = (path: string) => interruptible((signal) => images.load(path, { name, signal }));
+  const shared = tenants === true ? new SharedImages(sharedImagesFolder(data)) : undefined;
+  const load = (path: string) => interruptible((signal) => images.load(path, { name, shared, signal }));
   process.stdout.write(table(file === '-' ? await withStandardInput(load) : await load(resolve(file))));
 }
 
 export async function removeImages({ data, references }: ImageCommand & { references: string[] }): Promise<void> {
   const images = await open(data);
   const inUse = await imagesInUse(data);
+  const shared = new SharedImages(sharedImagesFolder(data));
   for (const reference of references) {
+    const read = readReference(reference);
+    if (typeof read !== 'string' && (await shared.remove(fullName(read), Date.now()))) {
+      process.stdout.write(`${reference} is no longer for tenants\n`);
+    }
     const freed = await images.remove(reference, inUse);
     process.stdout.write(
       freed === 0 ? `${reference} is no longer a name of its image\n` : `${reference} removed, ${humanSize(freed)} freed\n`,

@@ -2,7 +2,7 @@ import { imageRegistry, type ImageRegistry } from '../areas/plugins/verification
 import { realClock } from '../lib/clock.ts';
 import { NO_REGISTRIES } from '../lib/oci/registry-config.ts';
 import { proxySettings } from '../lib/oci/proxy-settings.ts';
-import { readRegistries } from './node-images.ts';
+import { readRegistries } from './registries-file.ts';
 
 /** Signatures are looked for as a node looks for images: by the same form of registries file. */
 export async function pluginRegistry(file: string | undefined): Promise<ImageRegistry> {

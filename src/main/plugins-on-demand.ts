@@ -25,7 +25,7 @@ export function pluginsOnDemand(
       const [{ startPlugins }, { pluginRegistry }, { registriesPath }] = await Promise.all([
         import('../areas/plugins/start-plugins.ts'),
         import('./plugin-registry.ts'),
-        import('./node-images.ts'),
+        import('./registries-file.ts'),
       ]);
       const registry = await pluginRegistry(registriesPath(data));
       const groups = ['system:serviceaccounts', 'system:serviceaccounts:tenantry-system', 'system:authenticated'];

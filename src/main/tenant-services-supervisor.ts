@@ -1,24 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { ServiceListener, TenantServices } from '../areas/clusters/access/services/tenant-services.ts';
+import { forTenants } from '../areas/clusters/access/services/pull-through.ts';
 import { Backoff } from '../lib/backoff.ts';
 import { realClock, type Timer } from '../lib/clock.ts';
 import { errorText, type Log } from '../lib/log.ts';
+import type { RegistryConfig } from '../lib/oci/registry-config.ts';
+import { readRegistries, registriesPath } from './registries-file.ts';
 import { isRunning, programOf, send } from './supervised-child.ts';
+import { copyNameSettings, servicesCommand } from './tenant-services-enclosure.ts';
+import { SERVICE_PORTS, type ServedMessage, type ServeMessage } from './tenant-services-messages.ts';
 
-/** Those that everybody expects: a resolver is never told a port. */
-export const SERVICE_PORTS = { names: 53, images: 5000 } as const;
-
-export interface ServeMessage {
-  type: 'serve';
-  addresses: string[];
-}
-
-export interface ServedMessage {
-  type: 'served';
-  /** Addresses, and why not. */
-  failed: [string, string][];
-}
-
+/** How old what it knows of the machine's resolvers may be: nobody tells when they change. */
+const LOOK_MS = 30_000;
 const RESTART = { initialMs: 200, maxMs: 30_000, jitter: 0.2 };
 
 /** Names and images for workers, in a process that is there as long as there are networks with clusters in them. */
@@ -32,7 +25,9 @@ export class TenantServicesSupervisor implements TenantServices {
   readonly #log: Log;
   readonly #backoff = new Backoff(RESTART);
   #child: ChildProcess | undefined;
+  #registries: RegistryConfig = { registries: {} };
   #timer: Timer | undefined;
+  #look: Timer | undefined;
   #addresses: string[] = [];
   #failed: ReadonlyMap<string, string> = new Map();
   #told: Promise<void> = Promise.resolve();
@@ -53,11 +48,7 @@ export class TenantServicesSupervisor implements TenantServices {
     const isSame = isRunning(this.#child) && wanted.join() === this.#addresses.join() && this.#failed.size === 0;
     if (!isSame && !this.#stopped) {
       this.#addresses = wanted;
-      try {
-        this.#tell();
-      } catch (error) {
-        return new Map(wanted.map((address) => [address, errorText(error)]));
-      }
+      this.#tell();
     }
     await this.#told;
     return this.#failed;
@@ -70,6 +61,7 @@ export class TenantServicesSupervisor implements TenantServices {
 
   async #end(): Promise<void> {
     this.#timer?.cancel();
+    await this.#told;
     const child = this.#child;
     if (!isRunning(child)) return;
     const ended = new Promise((resolve) => void child.once('exit', resolve));
@@ -78,11 +70,21 @@ export class TenantServicesSupervisor implements TenantServices {
     await ended;
   }
 
+  /** One after the other: each is answered for what there was to serve when its turn came. */
   #tell(): void {
-    const child = isRunning(this.#child) ? this.#child : this.#start();
-    this.#told = new Promise((resolve) => {
+    this.#told = this.#told
+      .then(() => this.#ask())
+      .catch((error: unknown) => {
+        this.#failed = new Map(this.#addresses.map((address) => [address, errorText(error)]));
+      });
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#stopped || this.#addresses.length === 0) return;
+    const child = isRunning(this.#child) ? this.#child : await this.#start();
+    await new Promise<void>((resolve) => {
       const done = (): void => {
-        child.off('message', read).off('exit', done);
+        child.off('message', read).off('exit', done).off('error', done);
         resolve();
       };
       const read = ({ failed }: ServedMessage): void => {
@@ -90,22 +92,37 @@ export class TenantServicesSupervisor implements TenantServices {
         this.#backoff.reset();
         done();
       };
-      child.on('message', read).once('exit', done);
+      child.on('message', read).once('exit', done).once('error', done);
+      send(child, { type: 'serve', addresses: this.#addresses, registries: this.#registries } satisfies ServeMessage);
     });
-    send(child, { type: 'serve', addresses: this.#addresses } satisfies ServeMessage);
   }
 
-  #start(): ChildProcess {
+  async #start(): Promise<ChildProcess> {
     const program = programOf('names and images for workers', 'tenant-services.js');
-    const child = spawn(process.execPath, [program, '--data', this.#data], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    // It gets no file of the operator's: what is in there besides is none of its business.
+    this.#registries = forTenants(await readRegistries(registriesPath(this.#data)));
+    const { command, env } = await servicesCommand(this.#data, program);
+    const child = spawn(command[0], command.slice(1), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { ...process.env, ...env } });
     this.#child = child;
+    this.#look ??= this.#lookLater();
     child.once('error', (error) => this.#log.warn('names and images for workers cannot be started', { error: String(error) }));
     child.once('exit', (code, signal) => {
       this.#child = undefined;
+      this.#look?.cancel();
+      this.#look = undefined;
       if (this.#stopped || this.#addresses.length === 0) return;
       this.#log.warn('names and images for workers ended, and are started again', { code, signal });
       this.#timer = realClock.setTimer(this.#backoff.next(), () => this.#tell());
     });
     return child;
+  }
+
+  #lookLater(): Timer {
+    return realClock.setTimer(LOOK_MS, () => {
+      copyNameSettings(this.#data).catch((error: unknown) =>
+        this.#log.warn('workers may ask for names where nobody answers any more', { error: errorText(error) }),
+      );
+      this.#look = this.#lookLater();
+    });
   }
 }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BlobCache } from '../areas/clusters/access/services/blob-cache.ts';
 import { isOfTheWorld } from '../areas/clusters/access/services/model/world-names.ts';
@@ -12,8 +11,8 @@ import { realClock } from '../lib/clock.ts';
 import { decodeMessage, encodeMessage, RCODE } from '../lib/dns/message.ts';
 import { createLog, errorText } from '../lib/log.ts';
 import { proxySettings } from '../lib/oci/proxy-settings.ts';
-import { readRegistries, registriesPath } from './node-images.ts';
-import { SERVICE_PORTS, type ServeMessage, type ServedMessage } from './tenant-services-supervisor.ts';
+import { SharedImages } from '../lib/oci/shared-images.ts';
+import { SERVICE_PORTS, type ServeMessage, type ServedMessage } from './tenant-services-messages.ts';
 
 /**
  * What the platform does for workers: names of the world and images, for each tenant at an address that only its workers reach. A process of its own, so that a
@@ -21,13 +20,12 @@ import { SERVICE_PORTS, type ServeMessage, type ServedMessage } from './tenant-s
  */
 const MAX_CACHE_BYTES = 20 * 1024 ** 3;
 
-const { values: flags } = parseArgs({ options: { data: { type: 'string' } } });
-const data = flags.data!;
+const { values: flags } = parseArgs({ options: { cache: { type: 'string' }, shared: { type: 'string' } } });
 const log = createLog({ level: 'warn', format: 'json', write: (line) => process.stderr.write(line) });
-const cache = new BlobCache(join(data, 'clusters/images'), MAX_CACHE_BYTES);
+const cache = new BlobCache(flags.cache!, MAX_CACHE_BYTES);
 await cache.open();
-const registries = await readRegistries(registriesPath(data));
-const images = new PullThrough({ registries, cache, proxy: proxySettings(process.env), clock: realClock, log });
+const shared = new SharedImages(flags.shared!);
+let images: PullThrough | undefined;
 
 /** Nothing of a cluster is answered here: each has names of its own. */
 const NO_RECORDS: DnsServices['records'] = {
@@ -61,7 +59,7 @@ async function open(address: string): Promise<void> {
     },
     log,
   );
-  const server = createServer((request, response) => void images.handle(request, response));
+  const server = createServer((request, response) => void images!.handle(request, response));
   served.set(address, { names, images: server });
   await names.start(undefined, { address, port: SERVICE_PORTS.names });
   server.listen(SERVICE_PORTS.images, address);
@@ -92,7 +90,8 @@ async function serve(addresses: readonly string[]): Promise<ServedMessage> {
 }
 
 let turn: Promise<unknown> = Promise.resolve();
-process.on('message', ({ addresses }: ServeMessage) => {
+process.on('message', ({ addresses, registries }: ServeMessage) => {
+  images ??= new PullThrough({ registries, cache, shared, proxy: proxySettings(process.env), clock: realClock, log });
   turn = turn.then(async () => process.send?.(await serve(addresses)));
 });
 process.on('disconnect', () => process.exit(0));

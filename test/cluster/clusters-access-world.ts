@@ -3,7 +3,6 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { vi } from 'vitest';
 import { hexOf } from '../../src/areas/clusters/access/vpn/model/uapi.ts';
@@ -166,7 +165,7 @@ export class AccessWorld {
     this.#clients.push(spawn('nsenter', [`--net=${path}`, program, '-f', link], { stdio: 'ignore' }));
     let socket: UapiSocket | undefined;
     await until(async () => {
-      socket = await UapiSocket.open(join('/var/run/wireguard', `${link}.sock`), () => {}).catch(() => undefined);
+      socket = await UapiSocket.open('/var/run/wireguard', `${link}.sock`, () => {}).catch(() => undefined);
       return socket !== undefined;
     });
     const peer = [

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,12 +13,16 @@ import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { AccessWorld, clientKeys, until, webCertificate } from './clusters-access-world.ts';
 import { openWorkbench, type Workbench } from './kubectl.ts';
 import { nodeTools } from './node-tools.ts';
+import { filesInView, lastDescendant, statusOf } from '../support/enclosed-process.ts';
 import { wireguardFolder } from './wireguard-binary.ts';
 
 const EXTERNAL = '198.51.100.16/29';
 const UP = ['--node', 'none', '--external-addresses', EXTERNAL];
 const SUBNETS = [{ name: 'one', cidr: '10.0.1.0/24' }];
 const NODE_PORT = 30_080;
+
+const CAP_NET_BIND_SERVICE = 10;
+const CAP_NET_ADMIN = 12;
 
 /** The product as an operator runs it, with namespaces in the role of workers. The tests are one story. */
 describe('access from outside', () => {
@@ -103,7 +107,7 @@ describe('access from outside', () => {
 
   beforeAll(async () => {
     if (process.getuid?.() !== 0) throw new Error('Cannot test networks: this is not root; run it as root');
-    await nodeTools('ip', 'nft');
+    await nodeTools('ip', 'nft', 'bwrap');
     const folder = await wireguardFolder();
     wireguard = join(folder, 'wireguard-go');
     process.env['PATH'] = `${folder}:${process.env['PATH']}`;
@@ -184,6 +188,15 @@ describe('access from outside', () => {
     expect(await get(`/v2/${registry}/team/app/manifests/1`)).toBe('200 {"schemaVersion":2}');
     expect(await get(`/v2/${new URL((await cluster()).status!.endpoint!).host}/team/app/manifests/1`)).toMatch(/^404 /);
     expect(await world.ask(worker['w1'], '127.0.0.1', Number(registry.split(':')[1]))).toBe('ECONNREFUSED');
+    // What the operator loads is for his own Pods, unless he says that it is for tenants too.
+    const archive = savedImage(bench.folder, 'app:1');
+    const load = (...words: string[]) => type(process.execPath, ['bin/tenantry', 'image', 'load', archive, '--data', data, ...words]);
+    expect(await load()).toMatchObject({ code: 0 });
+    expect(await get('/v2/docker.io/library/app/manifests/1')).toMatch(/^404 /);
+    expect(await load('--tenants')).toMatchObject({ code: 0 });
+    expect(await get('/v2/docker.io/library/app/manifests/1')).toMatch(/^200 .*"layers":/);
+    expect(await type(process.execPath, ['bin/tenantry', 'image', 'rm', 'app:1', '--data', data])).toMatchObject({ code: 0 });
+    expect(await get('/v2/docker.io/library/app/manifests/1')).toMatch(/^404 /);
   });
 
   it('is reached from outside where the Vpc says so, and not otherwise', async () => {
@@ -231,6 +244,39 @@ describe('access from outside', () => {
     const [file] = readdirSync(folder).filter((name) => name.endsWith('.json'));
     return (JSON.parse(readFileSync(join(folder, file), 'utf8')) as { process: { pid: number } }).process.pid;
   };
+
+  /** Of who looks after it: its command line says where its cache is. */
+  const servicesPid = (): number =>
+    Number(
+      readdirSync('/proc').find((pid) => {
+        try {
+          return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(`\0${join(data, 'clusters/images')}\0`);
+        } catch {
+          return false;
+        }
+      }),
+    );
+
+  it('has nobody in its gateway or its services who could do more than they are for', () => {
+    const mask = (capability: number) => (1n << BigInt(capability)).toString(16).padStart(16, '0');
+    const rightsOf = (pid: number) => {
+      const { Uid, CapEff, CapBnd, CapAmb, NoNewPrivs } = statusOf(pid);
+      return { user: Number(Uid.split(' ')[0]), rights: new Set([CapEff, CapBnd, CapAmb]), NoNewPrivs };
+    };
+    const seenBy = (pid: number, whole: string[] = []) =>
+      new Set(filesInView(pid, whole).flatMap((path) => (/\.so[.\d]*$|^\/dev\//.test(path) ? [] : path.slice(path.lastIndexOf('/') + 1))));
+    const gateway = lastDescendant(gatewayPid());
+    expect(rightsOf(gateway)).toEqual({ user: expect.any(Number), rights: new Set([mask(CAP_NET_ADMIN)]), NoNewPrivs: '1' });
+    expect(rightsOf(gateway).user).toBeGreaterThanOrEqual(1_900_200_000);
+    expect(seenBy(gateway)).toEqual(new Set(['setpriv', 'wireguard-go', expect.stringMatching(/\.sock$/)]));
+    const services = lastDescendant(servicesPid());
+    expect(rightsOf(services)).toEqual({ user: expect.any(Number), rights: new Set([mask(CAP_NET_BIND_SERVICE)]), NoNewPrivs: '1' });
+    expect(rightsOf(services).user).toBeGreaterThanOrEqual(1_900_300_000);
+    const own = [process.cwd(), '/authorities', '/cache', '/shared'];
+    const names = own.map((path) => path.slice(path.lastIndexOf('/') + 1));
+    const others = [...seenBy(services, own)].filter((name) => !names.includes(name));
+    expect(new Set(others)).toEqual(new Set(['node', 'setpriv', 'hosts', 'nsswitch.conf', 'resolv.conf']));
+  });
 
   it('makes a gateway again that is killed, and one whose router was deleted', async () => {
     const before = gatewayPid();
@@ -356,3 +402,20 @@ describe('access from outside', () => {
     expect((await vpc()).status?.vpn).toBeUndefined();
   });
 });
+
+/** An image of one empty layer, as `docker save` writes it. */
+function savedImage(folder: string, name: string): string {
+  const layer = Buffer.alloc(1024);
+  const diffId = `sha256:${createHash('sha256').update(layer).digest('hex')}`;
+  const rootfs = { type: 'layers', diff_ids: [diffId] };
+  const files = {
+    'config.json': JSON.stringify({ architecture: process.arch === 'arm64' ? 'arm64' : 'amd64', os: 'linux', config: {}, rootfs }),
+    'layer.tar': layer,
+    'manifest.json': JSON.stringify([{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }]),
+  };
+  const contents = join(folder, 'saved');
+  mkdirSync(contents);
+  for (const [file, content] of Object.entries(files)) writeFileSync(join(contents, file), content);
+  execFileSync('tar', ['-C', contents, '-cf', join(folder, 'saved.tar'), ...Object.keys(files)]);
+  return join(folder, 'saved.tar');
+}

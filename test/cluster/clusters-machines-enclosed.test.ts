@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,6 +12,7 @@ import { MachineConsole } from '../../src/areas/clusters/machines/host/machine-c
 import { qemuBackend } from '../../src/areas/clusters/machines/qemu/qemu-backend.ts';
 import { aMachine } from '../../src/areas/clusters/machines/testing/a-machine.ts';
 import type { ProcessIdentity } from '../../src/lib/process-table.ts';
+import { filesInView, lastDescendant, statusOf } from '../support/enclosed-process.ts';
 import { nodeTools, toolPath } from './node-tools.ts';
 
 const USER = 1_900_088_001;
@@ -134,16 +135,19 @@ describe('a machine that is enclosed', () => {
     try {
       await expect.poll(() => existsSync(join(folder, 'console')) || console.text, { timeout: 30_000 }).toBe(true);
       const pid = lastDescendant(identity.pid);
-      const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-      expect(status).toMatch(/^Name:\s+qemu-system/m);
-      expect(status).toMatch(new RegExp(`^Uid:(\\s+${USER}){4}$`, 'm'));
-      expect(status).toMatch(/^Groups:\s*$/m);
-      expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
-      expect(status).toMatch(/^Seccomp:\s+2$/m);
-      expect([...status.matchAll(/^Cap\w+:\s+(\S+)/gm)].every(([, mask]) => /^0+$/.test(mask))).toBe(true);
-      // Its own namespaces' first process is another's than the host's.
-      expect(status).toMatch(/^NSpid:\s+\d+\s+\d+$/m);
-      const seen = filesBelow(`/proc/${pid}/root`);
+      const { Name, Uid, Groups, NoNewPrivs, Seccomp } = statusOf(pid);
+      expect({ Name, Uid, Groups, NoNewPrivs, Seccomp }).toEqual({
+        Name: 'qemu-system-x86',
+        Uid: Array(4).fill(USER).join(' '),
+        Groups: '',
+        NoNewPrivs: '1',
+        Seccomp: '2',
+      });
+      const { CapInh, CapPrm, CapEff, CapBnd, CapAmb } = statusOf(pid);
+      expect(new Set([CapInh, CapPrm, CapEff, CapBnd, CapAmb])).toEqual(new Set(['0000000000000000']));
+      // Another number than the host's is the one that it knows of itself.
+      expect(statusOf(pid)['NSpid']).toMatch(/^\d+ \d+$/);
+      const seen = filesInView(pid);
       const own = seen.filter((path) => /^\/(machines|images|dev)\//.test(path));
       expect(own.filter((path) => !path.startsWith('/dev/'))).toEqual([
         ...['disk', 'initramfs', 'kernel'].map((name) => `/images/x/${name}`),
@@ -185,20 +189,4 @@ function kernelThatWaits(): Buffer {
   kernel[0x211] = 1;
   kernel.writeUInt32LE(0x37ffffff, 0x22c);
   return kernel;
-}
-
-/** Those of a process that has been given a view of its own, in the order of their names. */
-function filesBelow(root: string, path = ''): string[] {
-  return readdirSync(`${root}${path}/`, { withFileTypes: true })
-    .flatMap((entry) => {
-      const found = `${path}/${entry.name}`;
-      if (found === '/proc') return [];
-      return entry.isDirectory() ? filesBelow(root, found) : [found];
-    })
-    .toSorted();
-}
-
-function lastDescendant(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return children === '' ? pid : lastDescendant(Number(children.split(' ').at(-1)));
 }

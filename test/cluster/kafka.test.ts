@@ -16,7 +16,7 @@ import { ConfigMap, Deployment, NetworkPolicy, Secret } from '../../src/client/k
 import { findCondition } from '../../src/kube/conditions.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
 import { realClock } from '../../src/lib/clock.ts';
-import { registriesPath } from '../../src/main/node-images.ts';
+import { registriesPath } from '../../src/main/registries-file.ts';
 import { PluginWorld } from '../integration/plugins/plugin-world.ts';
 import { ownCustomResourceDefinitions } from '../support/custom-resource-definitions.ts';
 import { startEmbeddedTarget, type EmbeddedTarget } from '../support/embedded-target.ts';

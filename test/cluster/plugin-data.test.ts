@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CrossTenantAttemptKind } from '../../src/api/plugins.tenantry.dev/v1alpha1/cross-tenant-attempt.ts';
 import { Pod } from '../../src/client/kinds.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
-import { registriesPath } from '../../src/main/node-images.ts';
+import { registriesPath } from '../../src/main/registries-file.ts';
 import { nodeUser, until, type NodeUser } from '../support/node-client.ts';
 import { startTestRegistry, type TestRegistry } from '../support/oci-registry.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';

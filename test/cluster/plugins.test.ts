@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigMap, Event, Pod } from '../../src/client/kinds.ts';
 import type { KubeObject } from '../../src/kube/object.ts';
-import { registriesPath } from '../../src/main/node-images.ts';
+import { registriesPath } from '../../src/main/registries-file.ts';
 import { nodeUser, until, type NodeUser } from '../support/node-client.ts';
 import { startTestRegistry, type TestRegistry } from '../support/oci-registry.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';

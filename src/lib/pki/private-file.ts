@@ -16,7 +16,7 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
  * Replaces a file as one step: readers see the old text or the new one, also after a power cut. Data encrypted with a key
  * must never outlive that key, so the text is on the disk before the name points at it.
  */
-export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
+export async function replaceFile(path: string, text: string | Uint8Array, mode: number): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}.tmp`;
   try {
     const file = await open(temporary, 'wx', mode);

@@ -7,6 +7,7 @@ import type { HostMachines } from '../../../src/areas/clusters/machines/host/hos
 import type { MachineFolders } from '../../../src/areas/clusters/machines/host/machine-folders.ts';
 import type { WantedMachine } from '../../../src/areas/clusters/machines/machines.ts';
 import { processTable } from '../../../src/lib/process-table.ts';
+import { lastDescendant } from '../../support/enclosed-process.ts';
 import { GuestWorld, type Facts } from './guest-world.ts';
 
 export interface MachinesUnderTest {
@@ -198,11 +199,6 @@ export function machinesSuite({ provider, backend, panic, isEnclosed, readsItsHo
 
 function userOf(pid: number): string | undefined {
   return /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-}
-
-function lastDescendant(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return children === '' ? pid : lastDescendant(Number(children.split(' ').at(-1)));
 }
 
 function commandLines(): string[] {

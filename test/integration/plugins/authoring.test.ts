@@ -14,7 +14,7 @@ import { publish } from '../../../src/cli/plugin/publish.ts';
 import { sign } from '../../../src/cli/plugin/sign.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import { NO_PROXY } from '../../../src/lib/oci/proxy-settings.ts';
-import { registriesPath } from '../../../src/main/node-images.ts';
+import { registriesPath } from '../../../src/main/registries-file.ts';
 import { TenantWorld } from '../../conformance/tenancy/tenant-world.ts';
 import { ownCustomResourceDefinitions } from '../../support/custom-resource-definitions.ts';
 import { startEmbeddedTarget } from '../../support/embedded-target.ts';

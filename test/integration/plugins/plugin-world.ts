@@ -17,7 +17,7 @@ import { readSigningKey, type SigningKey } from '../../../src/lib/cosign/signing
 import { NO_PROXY } from '../../../src/lib/oci/proxy-settings.ts';
 import { imageReference, Repository } from '../../../src/lib/oci/repository.ts';
 import { installObjects } from '../../../src/main/areas.ts';
-import { registriesPath } from '../../../src/main/node-images.ts';
+import { registriesPath } from '../../../src/main/registries-file.ts';
 import type { ApiTarget } from '../../support/api-target.ts';
 import { startTestRegistry, type TestRegistry } from '../../support/oci-registry.ts';
 import { TenantWorld } from '../../conformance/tenancy/tenant-world.ts';

@@ -9,6 +9,7 @@ import { NO_PROXY, type ProxySettings } from '../../../lib/oci/proxy-settings.ts
 import { fullName, repositoryName, type ImageReference } from '../../../lib/oci/reference.ts';
 import type { RegistryConfig } from '../../../lib/oci/registry-config.ts';
 import { DEFAULT_RETRIES, type RetryPolicy } from '../../../lib/oci/retry.ts';
+import type { SharedImages } from '../../../lib/oci/shared-images.ts';
 import { pullSources, type PullSource } from '../../../lib/oci/sources.ts';
 import { BUILT_IN_REGISTRY, builtInImage, type BuiltInImages } from './built-in.ts';
 import { ImageError, type Image, type ImageRequest, type Images, type StoredImage } from './images.ts';
@@ -54,8 +55,8 @@ export interface ImageLimits {
 
 /** The images of a node, with what only a person asks for. */
 export interface NodeImages extends Images {
-  /** Loads a tarball made by `docker save` or as an OCI layout. */
-  load(file: string, options: { name?: string; signal: AbortSignal }): Promise<StoredImage[]>;
+  /** Loads a tarball made by `docker save` or as an OCI layout. `shared`: workers of all tenants get it too. */
+  load(file: string, options: { name?: string; shared?: SharedImages; signal: AbortSignal }): Promise<StoredImage[]>;
   /**
    * Takes a name away, and the image with its last name. Gives back how many bytes that freed.
    * @param inUse digests of images that containers run; what is mounted by path is seen without
@@ -125,7 +126,7 @@ class DiskImages implements NodeImages {
     await removeOrphans(this.#collectorPorts, this.#options.clock.now());
   }
 
-  async load(file: string, { name, signal }: { name?: string; signal: AbortSignal }): Promise<StoredImage[]> {
+  async load(file: string, { name, shared, signal }: Parameters<NodeImages['load']>[1]): Promise<StoredImage[]> {
     if (name !== undefined) parseReference(name);
     await this.#open();
     const scratch = await this.#store.scratch();
@@ -134,7 +135,14 @@ class DiskImages implements NodeImages {
       if (name !== undefined && images.length !== 1)
         throw new ManifestError(`it has ${images.length} images, one name does not fit them all`);
       const loaded: StoredImage[] = [];
-      for (const image of images) loaded.push(await this.#keepLoaded(image.record, name === undefined ? image.names : [name]));
+      for (const { record, names: given, original } of images) {
+        const names = name === undefined ? given : [name];
+        loaded.push(await this.#keepLoaded(record, names));
+        await shared?.add(
+          names.map((text) => fullName(parseReference(text))),
+          original,
+        );
+      }
       return loaded;
     } catch (error) {
       throw pullError(`Cannot load "${file}"`, error, signal);

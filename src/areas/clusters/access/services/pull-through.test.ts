@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { realClock } from '../../../../lib/clock.ts';
 import { silentLog } from '../../../../lib/log.ts';
 import { NO_PROXY } from '../../../../lib/oci/proxy-settings.ts';
 import type { RegistryConfig } from '../../../../lib/oci/registry-config.ts';
+import { SharedImages } from '../../../../lib/oci/shared-images.ts';
 import { BlobCache } from './blob-cache.ts';
 import { PullThrough } from './pull-through.ts';
 
@@ -19,6 +20,8 @@ const LAYER = 'x'.repeat(100_000);
 
 describe('PullThrough', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tenantry-blobs-'));
+  const given = mkdtempSync(join(tmpdir(), 'tenantry-given-'));
+  const shared = new SharedImages(given);
   let upstream: Server;
   let here: Server;
   let asked: string[];
@@ -30,7 +33,8 @@ describe('PullThrough', () => {
     const cache = new BlobCache(folder, 250_000);
     await cache.open();
     const host = hostOf(upstream);
-    const through = new PullThrough({ registries: { registries: config(host) }, cache, proxy: NO_PROXY, clock: realClock, log: silentLog });
+    const registries = { registries: config(host) };
+    const through = new PullThrough({ registries, cache, shared, proxy: NO_PROXY, clock: realClock, log: silentLog });
     here = createServer((request, response) => void through.handle(request, response)).listen(0, '127.0.0.1');
     await once(here, 'listening');
   };
@@ -59,7 +63,7 @@ describe('PullThrough', () => {
   afterEach(() => {
     upstream.close();
     here.close();
-    rmSync(folder, { recursive: true, force: true });
+    for (const path of [folder, given]) rmSync(path, { recursive: true, force: true });
   });
 
   it('has the manifests and blobs of registries that the operator named, and asks for a blob once', async () => {
@@ -72,6 +76,24 @@ describe('PullThrough', () => {
       expect(await ask(`${host}/team/app/blobs/${digestOf(LAYER)}`)).toMatchObject({ status: 200, text: LAYER });
     expect(asked.filter((url) => url.includes('/blobs/'))).toHaveLength(1);
     expect(await ask(`${host}/team/app/manifests/2`)).toMatchObject({ status: 404 });
+  });
+
+  it('has the images that the operator gave to all tenants, asks nobody for them, and has nothing else of their registry', async () => {
+    const layer = join(folder, 'layer');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(layer, 'files');
+    const manifest = { bytes: Buffer.from(MANIFEST), mediaType: 'application/vnd.oci.image.manifest.v1+json' };
+    await shared.add(['corp.example/app:1'], { manifest, config: Buffer.from('{}'), layers: [layer] });
+    await start();
+    const found = { status: 200, text: MANIFEST, digest: digestOf(MANIFEST) };
+    expect(await ask('corp.example/app/manifests/1')).toEqual(found);
+    expect(await ask(`corp.example/app/manifests/${digestOf(MANIFEST)}`)).toEqual(found);
+    expect(await ask(`corp.example/app/manifests/1`, { method: 'HEAD' })).toEqual({ ...found, text: '' });
+    expect(await ask(`corp.example/app/blobs/${digestOf('files')}`)).toMatchObject({ status: 200, text: 'files' });
+    for (const path of ['app/manifests/2', 'other/manifests/1', `other/manifests/${digestOf(MANIFEST)}`]) {
+      expect(await ask(`corp.example/${path}`)).toMatchObject({ status: 404 });
+    }
+    expect(asked).toEqual([]);
   });
 
   it('asks nobody else in the name of the platform, and lets nobody write', async () => {

@@ -1,3 +1,4 @@
+import type { ReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -8,6 +9,7 @@ import type { ProxySettings } from '../../../../lib/oci/proxy-settings.ts';
 import type { RegistryConfig } from '../../../../lib/oci/registry-config.ts';
 import { RegistryError } from '../../../../lib/oci/registry-error.ts';
 import { RegistrySession } from '../../../../lib/oci/registry-session.ts';
+import type { SharedImages } from '../../../../lib/oci/shared-images.ts';
 import { pullSources } from '../../../../lib/oci/sources.ts';
 import type { BlobCache } from './blob-cache.ts';
 import { imageQuestion, type ImageQuestion } from './model/image-path.ts';
@@ -16,6 +18,8 @@ export interface PullThroughOptions {
   /** The platform's; only registries that it names are asked, because whoever asks from here asks as the platform. */
   registries: RegistryConfig;
   cache: BlobCache;
+  /** What the operator has given to all tenants. */
+  shared: SharedImages;
   proxy: ProxySettings;
   clock: Clock;
   log: Log;
@@ -37,6 +41,7 @@ export class PullThrough {
       return refuse(response, 405, 'UNSUPPORTED', 'this registry can only be read');
     if (path === '/v2/' || path === '/v2') return void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     const question = imageQuestion(path);
+    if (question !== undefined && (await this.#answerShared(question, request.method === 'HEAD', response))) return;
     if (question === undefined || !Object.hasOwn(this.#options.registries.registries, question.registry)) {
       return refuse(response, 404, 'NAME_UNKNOWN', 'the platform does not have this registry');
     }
@@ -54,19 +59,35 @@ export class PullThrough {
     }
   }
 
+  /** @returns whether it is one of those that were given to all */
+  async #answerShared(
+    { registry, repository, kind, reference }: ImageQuestion,
+    isHead: boolean,
+    response: ServerResponse,
+  ): Promise<boolean> {
+    const { shared, log } = this.#options;
+    try {
+      if (kind === 'manifests') {
+        const found = await shared.manifest(`${registry}/${repository}`, reference);
+        if (found !== undefined) writeManifest(response, { ...found, contentType: found.mediaType }, isHead);
+        return found !== undefined;
+      }
+      const found = await shared.blob(reference);
+      if (found === undefined) return false;
+      await writeBlob(response, reference, found, isHead);
+    } catch (error) {
+      log.warn('an image of the platform cannot be had for a worker', { repository, error: errorText(error) });
+      if (response.headersSent) response.destroy();
+      else refuse(response, 500, 'UNKNOWN', 'the platform cannot read it');
+    }
+    return true;
+  }
+
   async #answer(question: ImageQuestion, isHead: boolean, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const { cache, clock } = this.#options;
     const digest = question.kind === 'blobs' ? question.reference : undefined;
     const known = digest === undefined ? undefined : await cache.read(digest, new Date(clock.now()));
-    if (known) {
-      response.writeHead(200, {
-        'content-type': 'application/octet-stream',
-        'content-length': known.size,
-        'docker-content-digest': digest,
-      });
-      if (isHead) return void (known.stream.destroy(), response.end());
-      return pipeline(known.stream, response);
-    }
+    if (known) return writeBlob(response, digest!, known, isHead);
     await this.#asking(question, async (session) => {
       if (digest === undefined) return sendManifest(session, question.reference, isHead, response, signal);
       const { answer } = await session.blob(digest, 0, signal);
@@ -110,13 +131,28 @@ async function sendManifest(
   response: ServerResponse,
   signal: AbortSignal,
 ): Promise<void> {
-  const { bytes, contentType, digest } = await session.manifest(reference, signal);
+  writeManifest(response, await session.manifest(reference, signal), isHead);
+}
+
+function writeManifest(response: ServerResponse, found: { bytes: Buffer; contentType?: string; digest: string }, isHead: boolean): void {
+  const { bytes, contentType, digest } = found;
   const headers = {
     'content-type': contentType ?? 'application/octet-stream',
     'content-length': bytes.length,
     'docker-content-digest': digest,
   };
   response.writeHead(200, headers).end(isHead ? undefined : bytes);
+}
+
+async function writeBlob(
+  response: ServerResponse,
+  digest: string,
+  { size, stream }: { size: number; stream: ReadStream },
+  isHead: boolean,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': size, 'docker-content-digest': digest });
+  if (isHead) return void (stream.destroy(), response.end());
+  await pipeline(stream, response);
 }
 
 function refuse(response: ServerResponse, status: number, code: string, message: string): void {

@@ -1,3 +1,4 @@
+import { constants, open } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { readUapi, type UapiState } from './model/uapi.ts';
 
@@ -10,7 +11,17 @@ export class UapiSocket {
     this.#socket = socket;
   }
 
-  static open(path: string, onEnd: () => void): Promise<UapiSocket> {
+  static async open(folder: string, name: string, onEnd: () => void): Promise<UapiSocket> {
+    // The kernel takes 107 bytes: the folder is named by what we have open of it.
+    const handle = await open(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+    try {
+      return await UapiSocket.#connect(`/proc/self/fd/${handle.fd}/${name}`, onEnd);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  static #connect(path: string, onEnd: () => void): Promise<UapiSocket> {
     return new Promise((resolve, reject) => {
       const socket = connect(path);
       socket.once('error', reject);

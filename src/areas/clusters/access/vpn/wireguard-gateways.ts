@@ -1,13 +1,17 @@
 import { spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { mkdir, open, rm } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { chown, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sleep } from '../../../../lib/abort.ts';
 import type { Clock, Timer } from '../../../../lib/clock.ts';
 import { readIfPresent, replaceFile } from '../../../../lib/pki/private-file.ts';
 import { identityOf, processTable, type ProcessIdentity } from '../../../../lib/process-table.ts';
 import { ENVIRONMENT, runCommand } from '../../../../lib/run-command.ts';
-import { endProcess } from '../../control-plane/process/end-process.ts';
+import { LEADER } from '../../machines/host/enclosed.ts';
+import { endMachine } from '../../machines/host/end-machine.ts';
+import { findProgram } from '../../machines/image/system-files.ts';
+import { freeUser, GATEWAY_USERS } from '../../machines/model/free-user.ts';
+import { enclosedService, missingForServices } from '../enclosure/enclosed-service.ts';
 import { gatewayKeys } from './gateway-keys.ts';
 import type { Gateways, WantedGateway } from './gateways.ts';
 import { hexOf, UAPI_GET, uapiChange } from './model/uapi.ts';
@@ -15,8 +19,9 @@ import { UapiSocket } from './uapi-socket.ts';
 
 export const WIREGUARD_PROGRAM = 'wireguard-go';
 
-/** Where every WireGuard in user space has its socket. */
+/** Where every WireGuard in user space has its socket. Each of ours finds a folder of its own there. */
 const SOCKET_FOLDER = '/var/run/wireguard';
+const TUNNEL_DEVICE = '/dev/net/tun';
 const START_MS = 10_000;
 const POLL_MS = 20;
 /** Nobody tells that a router was made again, in another namespace than the one its gateway is in: one has to look. */
@@ -26,6 +31,7 @@ const MTU = 1420;
 
 interface Running {
   link: string;
+  user: number;
   process: ProcessIdentity;
   socket: UapiSocket;
   namespace: string;
@@ -35,6 +41,8 @@ interface Running {
 /** What is written down of a process before anything depends on it. */
 interface Recorded {
   link: string;
+  /** Its user; absent: of a time when it was root. */
+  user?: number;
   process: ProcessIdentity;
 }
 
@@ -44,6 +52,8 @@ export class WireguardGateways implements Gateways {
   readonly #clock: Clock;
   readonly #running = new Map<string, Running>();
   readonly #turns = new Map<string, Promise<unknown>>();
+  /** Of those that were started by us, whether they are written down yet or not. */
+  readonly #users = new Map<string, number>();
   readonly #listeners = new Set<(id: string) => void>();
   #timer: Timer | undefined;
 
@@ -53,12 +63,10 @@ export class WireguardGateways implements Gateways {
   }
 
   async unable(): Promise<string | undefined> {
-    try {
-      await runCommand('sh', ['-c', `command -v ${WIREGUARD_PROGRAM} && test -c /dev/net/tun`]);
-      return undefined;
-    } catch {
-      return `Cannot run VPN gateways: ${WIREGUARD_PROGRAM} is not on the path, or there is no /dev/net/tun; install it`;
-    }
+    const missing = await missingForServices();
+    if (missing !== undefined) return `Cannot run VPN gateways: ${missing}; install it`;
+    if ((await findProgram(WIREGUARD_PROGRAM)) !== undefined && existsSync(TUNNEL_DEVICE)) return undefined;
+    return `Cannot run VPN gateways: ${WIREGUARD_PROGRAM} is not on the path, or there is no ${TUNNEL_DEVICE}; install it`;
   }
 
   ensure(wanted: WantedGateway): Promise<{ publicKey: string }> {
@@ -68,6 +76,7 @@ export class WireguardGateways implements Gateways {
   remove(id: string): Promise<void> {
     return this.#inTurn(id, async () => {
       await this.#end(id);
+      this.#users.delete(id);
       await rm(this.#file(id, 'key'), { force: true });
       await rm(this.#file(id, 'log'), { force: true });
     });
@@ -105,20 +114,31 @@ export class WireguardGateways implements Gateways {
     const known = this.#running.get(id);
     if (known?.inode === inode && known.link === link && processTable.isAlive(known.process)) return known;
     const recorded = known ?? (await this.#recorded(id));
-    if (recorded && recorded.link === link && processTable.isAlive(recorded.process) && inodeOf(recorded.process.pid) === inode) {
-      return this.#follow(id, { ...recorded, namespace, inode }).catch(() => undefined);
+    if (
+      recorded?.user !== undefined &&
+      recorded.link === link &&
+      processTable.isAlive(recorded.process) &&
+      inodeOf(recorded.process.pid) === inode
+    ) {
+      const { user, process } = recorded;
+      return this.#follow(id, { link, user, process, namespace, inode }).catch(() => undefined);
     }
     await this.#end(id);
     return undefined;
   }
 
   async #start({ id, link, namespace }: WantedGateway): Promise<Running> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await rm(join(SOCKET_FOLDER, `${link}.sock`), { force: true });
+    const user = await this.#prepare(id);
     const log = await open(this.#file(id, 'log'), 'w', 0o600);
-    // It speaks with strangers: of root's rights it has the one to make its link.
-    const rights = ['--no-new-privs', '--bounding-set=-all,+net_admin', '--inh-caps=-all'];
-    const child = spawn('nsenter', [`--net=${namespace}`, 'setpriv', ...rights, WIREGUARD_PROGRAM, '-f', link], {
+    // It speaks with strangers: what it may is to make its link, and what it sees is itself and its socket.
+    const command = await enclosedService({
+      user,
+      rights: ['net_admin'],
+      owns: { [SOCKET_FOLDER]: this.#sockets(id) },
+      devices: [TUNNEL_DEVICE],
+      command: [(await findProgram(WIREGUARD_PROGRAM))!, '-f', link],
+    });
+    const child = spawn('/bin/sh', ['-c', LEADER, 'sh', 'nsenter', `--net=${namespace}`, '--', ...command], {
       cwd: '/',
       detached: true,
       stdio: ['ignore', log.fd, log.fd],
@@ -137,8 +157,24 @@ export class WireguardGateways implements Gateways {
     await log.close();
     if (child.pid === undefined) return failed;
     const process = identityOf(child.pid);
-    await replaceFile(this.#file(id, 'json'), `${JSON.stringify({ link, process } satisfies Recorded)}\n`, 0o600);
-    return Promise.race([failed, this.#answering(id, { link, process, namespace, inode: statSync(namespace).ino })]);
+    await replaceFile(this.#file(id, 'json'), `${JSON.stringify({ link, user, process } satisfies Recorded)}\n`, 0o600);
+    return Promise.race([failed, this.#answering(id, { link, user, process, namespace, inode: statSync(namespace).ino })]);
+  }
+
+  /** A user that no other gateway has, and a folder for its socket that is this user's. */
+  async #prepare(id: string): Promise<number> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    const ids = (await readdir(this.#folder)).flatMap((name) => /^(.+)\.json$/.exec(name)?.[1] ?? []);
+    const others = await Promise.all(ids.map((other) => this.#recorded(other)));
+    const taken = [...this.#users.values(), ...others.flatMap((recorded) => recorded?.user ?? [])];
+    const user = freeUser(this.#folder, taken, GATEWAY_USERS);
+    if (user === undefined) throw new Error('Cannot start the VPN gateway: there is no user left for it; remove some gateways');
+    this.#users.set(id, user);
+    const sockets = this.#sockets(id);
+    await rm(sockets, { recursive: true, force: true });
+    await mkdir(sockets, { mode: 0o700 });
+    await chown(sockets, user, user);
+    return user;
   }
 
   async #answering(id: string, facts: Omit<Running, 'socket'>): Promise<Running> {
@@ -156,7 +192,7 @@ export class WireguardGateways implements Gateways {
 
   async #follow(id: string, facts: Omit<Running, 'socket'>): Promise<Running> {
     this.#running.get(id)?.socket.close();
-    const socket = await UapiSocket.open(join(SOCKET_FOLDER, `${facts.link}.sock`), () => {
+    const socket = await UapiSocket.open(this.#sockets(id), `${facts.link}.sock`, () => {
       this.#running.delete(id);
       this.#tell(id);
     });
@@ -186,8 +222,8 @@ export class WireguardGateways implements Gateways {
     this.#running.delete(id);
     const recorded = running ?? (await this.#recorded(id));
     if (recorded === undefined) return;
-    await endProcess(recorded.process);
-    await rm(join(SOCKET_FOLDER, `${recorded.link}.sock`), { force: true });
+    await endMachine(recorded.process);
+    await rm(this.#sockets(id), { recursive: true, force: true });
     await rm(this.#file(id, 'json'), { force: true });
   }
 
@@ -207,6 +243,10 @@ export class WireguardGateways implements Gateways {
 
   #tell(id: string): void {
     for (const listener of this.#listeners) listener(id);
+  }
+
+  #sockets(id: string): string {
+    return this.#file(id, 'sockets');
   }
 
   #file(id: string, suffix: string): string {

@@ -27,7 +27,7 @@ const DEVICES = ['/dev/null', '/dev/urandom', '/dev/net/tun'];
  * Leads the group and ends last. Bubblewrap and all that is in there end with it, and it does not end with us, as bubblewrap itself would. A
  * request to end is for the program alone.
  */
-const LEADER = 'trap "" TERM; "$@"; exit $?';
+export const LEADER = 'trap "" TERM; "$@"; exit $?';
 
 /**
  * A program that can do on the host whatever its guest wants, or may be made to, where there is nothing: no processes but its own, no files but its
@@ -66,7 +66,7 @@ export function viewOf(
 }
 
 /** What bubblewrap makes by itself on its way to a mount would be closed to others than root. */
-function parentsOf(paths: readonly string[]): string[] {
+export function parentsOf(paths: readonly string[]): string[] {
   const parents = new Set<string>();
   for (const path of paths) {
     for (let parent = dirname(path); parent !== '/'; parent = dirname(parent)) parents.add(parent);

@@ -30,7 +30,7 @@ export async function productFiles(product: string): Promise<string[]> {
 }
 
 /** The packages that the product names, and those that these name: name to folder. */
-async function packagesOf(product: string): Promise<Map<string, string>> {
+export async function packagesOf(product: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const add = async (folder: string): Promise<void> => {
     const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Package;

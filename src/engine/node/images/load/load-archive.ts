@@ -11,6 +11,7 @@ import {
   type Descriptor,
   type Platform,
 } from '../../../../lib/oci/manifest.ts';
+import type { OriginalImage } from '../../../../lib/oci/shared-images.ts';
 import type { ImageRecord } from '../store/image-record.ts';
 import type { LayerStacker } from '../unpack/layer-stacker.ts';
 
@@ -18,6 +19,8 @@ import type { LayerStacker } from '../unpack/layer-stacker.ts';
 export interface ArchivedImage {
   names: string[];
   record: ImageRecord;
+  /** As registries have it, while the archive is there. */
+  original: OriginalImage;
 }
 
 export interface LoadOptions {
@@ -32,12 +35,15 @@ export interface LoadOptions {
 interface FoundImage {
   names: string[];
   digest: string;
+  /** Of this platform; absent: it has none. */
+  manifest?: OriginalImage['manifest'];
   config: Buffer;
   /** Files with the layers, the lowest first. */
   layers: string[];
 }
 
 const MAX_DOCUMENT_BYTES = 8 * 1024 * 1024;
+const OCI_MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 const CONTAINERD_NAME = 'io.containerd.image.name';
 const REF_NAME = 'org.opencontainers.image.ref.name';
 
@@ -50,7 +56,11 @@ export async function loadArchive(options: LoadOptions): Promise<ArchivedImage[]
   }
   const found = index === undefined ? await dockerImages(saved!, options) : await layoutImages(index, saved, options);
   const images: ArchivedImage[] = [];
-  for (const image of found) images.push({ names: image.names, record: await loadImage(image, options) });
+  for (const image of found) {
+    const record = await loadImage(image, options);
+    const layers = await Promise.all(image.layers.map((path) => inside(options.folder, path)));
+    images.push({ names: image.names, record, original: { manifest: image.manifest, config: image.config, layers } });
+  }
   return images;
 }
 
@@ -74,16 +84,21 @@ async function layoutImages(index: Buffer, saved: Buffer | undefined, options: L
   for (const entry of entries as (Partial<Descriptor> & { annotations?: Record<string, string> })[]) {
     if (typeof entry.digest !== 'string' || !isDigest(entry.digest))
       throw new ManifestError('its index.json names a manifest by no sha256 digest');
-    let document = parseManifest(await blobOf(options.folder, entry.digest), entry.mediaType);
+    let bytes = await blobOf(options.folder, entry.digest);
+    let document = parseManifest(bytes, entry.mediaType);
+    let mediaType = entry.mediaType;
     for (let depth = 0; document.kind === 'index' && depth < 2; depth++) {
       const chosen = choosePlatform(document.manifests, options.platform);
-      document = parseManifest(await blobOf(options.folder, chosen.digest), chosen.mediaType);
+      bytes = await blobOf(options.folder, chosen.digest);
+      document = parseManifest(bytes, chosen.mediaType);
+      mediaType = chosen.mediaType;
     }
     if (document.kind === 'index') throw new ManifestError('its index leads to another and another');
     const { config, layers } = document.manifest;
     images.push({
       names: [...new Set([...namesOf(entry.annotations ?? {}), ...(tags.get(config.digest) ?? [])])],
       digest: entry.digest,
+      manifest: { bytes, mediaType: mediaType ?? OCI_MANIFEST },
       config: await blobOf(options.folder, config.digest),
       layers: layers.map(({ digest }) => blobPath(digest)),
     });

@@ -6,6 +6,7 @@ import { createClient } from '../../../client/client.ts';
 import { createInMemoryTransport } from '../../../client/in-memory/in-memory-transport.ts';
 import type { InMemoryHandler } from '../../../client/transport.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import { failure } from '../../../kube/status.ts';
 import { realClock } from '../../../lib/clock.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { ClusterPlacement } from './cluster-placement.ts';
@@ -52,4 +53,24 @@ it('a Run of another tenant that says it is in the cluster, holds up nobody', as
   const { start } = placed([aRun(going, { phase: 'Running', placedIn: 'acme' })]);
   start();
   await expect.poll(() => placement.state(), { timeout: 10_000 }).toEqual({ phase: 'Empty', left: 0 });
+});
+
+it('a Run begins in the cluster when the Secrets that it names are there, as they are on the host', async () => {
+  const env = [{ name: 'P', valueFrom: { secretKeyRef: { name: 'db', key: 'p' } } }];
+  const run = aRun({ namespace: 'acme', uid: '1', finalizers: [PLACEMENT_FINALIZER] }, { phase: 'Pending', placedIn: 'acme' });
+  const { host, inside, start } = placed([{ ...run, spec: { ...run.spec, env } }]);
+  host.put({ ...run, spec: { ...run.spec, env } }, 'runs');
+  host.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'acme', labels: { [TENANT_LABEL]: 'acme' } } }, 'namespaces');
+  host.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'db', namespace: 'acme', uid: '2' }, data: { p: 'cw==' } }, 'secrets');
+  const done: string[] = [];
+  inside.intercept = ({ method, path }) => {
+    const isSecret = method === 'PATCH' && path.endsWith('/secrets/db');
+    // The cluster is slow to take it.
+    if (isSecret && done.push('secret') < 4) throw failure('Conflict', 'busy');
+    if (method === 'POST' && path.endsWith('/runs')) done.push('run');
+  };
+  start();
+  placement.setNamespaces(['acme']);
+  await expect.poll(() => done, { timeout: 20_000 }).toContain('run');
+  expect(done.slice(0, 5)).toEqual(['secret', 'secret', 'secret', 'secret', 'run']);
 });

@@ -15,6 +15,7 @@ import type { Informer } from '../../../runtime/informer/informer.ts';
 import { keyOf, splitKey, toKey } from '../../../runtime/informer/object-cache.ts';
 import { SharedInformers } from '../../../runtime/informer/shared-informers.ts';
 import { nextRunMove, uncertain } from './model/run-move.ts';
+import { neededBy } from './model/run-copy.ts';
 import { ObjectCopies } from './object-copies.ts';
 import { RunWrites, type RunPair } from './run-writes.ts';
 
@@ -219,7 +220,7 @@ export class ClusterPlacement {
     if (asked === 'original' && cached !== undefined) pair.original = await absent(this.#original(key));
     if (asked === 'copy') pair.copy = await absent(this.#options.tenantClient.resource(RunKind, namespace).get(splitKey(key).name));
     const move = decide();
-    if (move.type === 'create' && this.#isAhead(pair.original!)) return { afterMs: AGAIN_MS };
+    if (move.type === 'create' && (await this.#isAhead(pair.original!))) return { afterMs: AGAIN_MS };
     // Said before it is done: nobody may take the cluster for empty meanwhile.
     if (move.type === 'take' || move.type === 'create') this.#underWay.add(key);
     else this.#underWay.delete(key);
@@ -229,10 +230,13 @@ export class ClusterPlacement {
     if (pair.copy === undefined && !placed) this.#controller.queue.add(`${NAMESPACES} ${namespace}`);
   }
 
-  /** Its Runtime, or its namespace, has yet to come: a Run that is older than a restricted Runtime would be refused. */
-  #isAhead({ metadata, spec }: Run): boolean {
-    const runtime = toKey(metadata.namespace, spec.runtime);
-    return this.#namespaceCopies.get(metadata.namespace!) === undefined || this.#objects.isMissing(RuntimeKind.plural, runtime);
+  /** What it needs has yet to come: a Run that is older than a restricted Runtime would be refused, and one without its Secrets fails. */
+  async #isAhead({ metadata, spec }: Run): Promise<boolean> {
+    const { namespace } = metadata;
+    if (this.#namespaceCopies.get(namespace!) === undefined || this.#objects.isMissing(RuntimeKind.plural, toKey(namespace, spec.runtime)))
+      return true;
+    for (const { plural, name } of neededBy(spec)) if (await this.#objects.isBehind(plural, toKey(namespace, name))) return true;
+    return false;
   }
 
   #cached(key: string): Run | undefined {

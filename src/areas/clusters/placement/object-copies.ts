@@ -59,6 +59,25 @@ export class ObjectCopies {
     return original?.synced !== true || (original.get(key) !== undefined && copies.get(key) === undefined);
   }
 
+  /**
+   * Its copy has yet to become what the original is. The server is asked: a Secret that was made before a Run may come later than the Run,
+   * because the watches of different kinds are not in step.
+   */
+  async isBehind(plural: string, key: string): Promise<boolean> {
+    const { copied, copies } = this.#kinds.get(plural)!;
+    const { namespace, name } = splitKey(key);
+    let original: KubeObject;
+    try {
+      original = await this.#options.hostClient.resource(copied.kind, namespace).get(name);
+    } catch (error) {
+      // As on the host, it begins without.
+      if (isStatusError(error, 'NotFound')) return false;
+      throw error;
+    }
+    const wanted = copyOf(copied, original, this.#options.tenant);
+    return wanted !== undefined && hashOf(wanted) !== hashOf(copies.get(key));
+  }
+
   async keep(plural: string, key: string, signal: AbortSignal): Promise<void> {
     const { copied, copies, originals } = this.#kinds.get(plural)!;
     const originalsHere = originals.get(splitKey(key).namespace!);
@@ -110,5 +129,9 @@ export class ObjectCopies {
 }
 
 function isSame(wanted: KubeObject, copy: KubeObject): boolean {
-  return wanted.metadata.annotations?.[ORIGINAL_HASH] === copy.metadata.annotations?.[ORIGINAL_HASH] && isContained(wanted, copy);
+  return hashOf(wanted) === hashOf(copy) && isContained(wanted, copy);
+}
+
+function hashOf(copy: KubeObject | undefined): string | undefined {
+  return copy?.metadata.annotations?.[ORIGINAL_HASH];
 }

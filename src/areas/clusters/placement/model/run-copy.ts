@@ -2,6 +2,7 @@ import { RunCondition, type FailureReason } from '../../../../api/kruntimes.io/v
 import type { Run, RunSpec, RunStatus } from '../../../../api/kruntimes.io/v1alpha1/run.ts';
 import { attemptOf } from '../../../../api/kruntimes.io/v1alpha1/run-state.ts';
 import { ORIGINAL_UID, PLACED_FROM_LABEL, PLACEMENT_FINALIZER } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { ConfigMap, Secret } from '../../../../client/kinds.ts';
 import { setCondition } from '../../../../kube/conditions.ts';
 import { formatTime } from '../../../../kube/time.ts';
 import { ownMetadata } from './copies.ts';
@@ -11,6 +12,15 @@ export function copiedRunSpec(spec: RunSpec): RunSpec {
   const copied = { ...spec };
   delete copied.ttlSecondsAfterFinished;
   return copied;
+}
+
+/** What has to be there when it begins: without it a Run fails, and is not tried again. */
+export function neededBy({ env = [], source }: RunSpec): { plural: string; name: string }[] {
+  const secrets = env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name);
+  const configMaps = env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name);
+  const named = (plural: string, names: readonly (string | undefined)[]) =>
+    [...new Set(names)].flatMap((name) => (name === undefined ? [] : [{ plural, name }]));
+  return [...named(Secret.plural, [...secrets, source?.credentialsSecretName]), ...named(ConfigMap.plural, configMaps)];
 }
 
 export function runCopy(original: Run, tenant: string): Run {

@@ -304,65 +304,65 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       }
     });
 
-    it('new authorities sign while those of before stay trusted, until they are revoked', LONG, async () => {
-      const wanted = aCluster();
-      const first = await planes.run(wanted);
-      await bindOwners(first);
-      await write(as(first, first.platform), 'kept');
-      const oldToken = await serviceAccountToken(as(first, first.platform));
-      const secrets = '/api/v1/secrets';
+    it(
+      'certificates are made anew when that is asked for; new authorities sign while those of before stay trusted, until they are revoked',
+      LONG,
+      async () => {
+        const wanted = aCluster();
+        const begun = await planes.run(wanted);
+        const processes = world.steadyProcessesOf(root, wanted.id);
+        const shown = await servingCertificate(begun.endpoint);
+        await clock.advance(2000);
+        const first = await planes.run({ ...wanted, rotation: { certificates: 1, authorities: 0, revoke: 0 } });
+        expect(first.authorityPem).toBe(begun.authorityPem);
+        expect(serialOf(first.owner)).not.toBe(serialOf(begun.owner));
+        const { serialNumber, validFrom } = await servingCertificate(first.endpoint);
+        expect(serialNumber).not.toBe(shown.serialNumber);
+        expect(world.steadyProcessesOf(root, wanted.id)).toEqual(processes);
+        // A clock that is some minutes behind takes it as well.
+        expect(clock.now() - Date.parse(validFrom)).toBeGreaterThanOrEqual(5 * 60_000 - 1000);
 
-      const rotation = { certificates: 0, authorities: 1, revoke: 0 };
-      const second = await planes.run({ ...wanted, rotation });
-      expect(second.endpoint).toBe(first.endpoint);
-      expect(second.authorities).toMatchObject({ edition: 2, reason: 'Asked' });
-      expect(new X509Certificate(second.owner.certificatePem).issuer).toBe('CN=tenantry-ca-2');
-      // Who knows only the authority of before takes the server for the right one, and is let in, with a certificate and with a token.
-      expect((await as(first, first.owner).request('GET', secrets)).status).toBe(200);
-      expect(await statusWithToken(first, oldToken)).not.toBe(401);
-      expect((await as(second, second.owner).request('GET', secrets)).status).toBe(200);
-      const platform = as(second, second.platform);
-      expect(await has(platform, 'kept')).toBe(true);
-      const newToken = await serviceAccountToken(platform);
-      const rootCa = async () =>
-        (await platform.request('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')).body.data['ca.crt'];
-      await expect.poll(rootCa, { timeout: 60_000 }).toBe(second.authorityPem);
+        await bindOwners(first);
+        await write(as(first, first.platform), 'kept');
+        const oldToken = await serviceAccountToken(as(first, first.platform));
+        const secrets = '/api/v1/secrets';
 
-      // Whoever was to revoke them died right after it was written down.
-      await planes.close();
-      const places = {
-        state: join(root, wanted.id, 'authorities.json'),
-        keys: join(root, wanted.id, 'pki'),
-        authorities: world.authorities,
-      };
-      await (await PlaneAuthorities.open(places))!.advance({ ...rotation, revoke: 1 }, clock.now());
-      planes = await world.open(root, clock);
-      const third = await planes.run({ ...wanted, rotation: { ...rotation, revoke: 1 } });
-      expect(third.authorities).toMatchObject({ edition: 2, formersUntil: undefined });
-      expect((await as(third, first.owner).request('GET', secrets)).status).toBe(401);
-      expect((await as(third, first.platform).request('GET', secrets)).status).toBe(401);
-      await expect(as(first, first.owner).request('GET', secrets)).rejects.toThrow(/certificate|signature/i);
-      expect(await statusWithToken(third, oldToken)).toBe(401);
-      expect((await as(third, third.owner).request('GET', secrets)).status).toBe(200);
-      expect(await statusWithToken(third, newToken)).not.toBe(401);
-      expect(await has(as(third, third.platform), 'kept')).toBe(true);
-    });
+        const rotation = { certificates: 1, authorities: 1, revoke: 0 };
+        const second = await planes.run({ ...wanted, rotation });
+        expect(second.endpoint).toBe(first.endpoint);
+        expect(second.authorities).toMatchObject({ edition: 2, reason: 'Asked' });
+        expect(new X509Certificate(second.owner.certificatePem).issuer).toBe('CN=tenantry-ca-2');
+        // Who knows only the authority of before takes the server for the right one, and is let in, with a certificate and with a token.
+        expect((await as(first, first.owner).request('GET', secrets)).status).toBe(200);
+        expect(await statusWithToken(first, oldToken)).not.toBe(401);
+        expect((await as(second, second.owner).request('GET', secrets)).status).toBe(200);
+        const platform = as(second, second.platform);
+        expect(await has(platform, 'kept')).toBe(true);
+        const newToken = await serviceAccountToken(platform);
+        const rootCa = async () =>
+          (await platform.request('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')).body.data['ca.crt'];
+        await expect.poll(rootCa, { timeout: 60_000 }).toBe(second.authorityPem);
 
-    it('certificates are made anew when that is asked for, without a restart', LONG, async () => {
-      const wanted = aCluster();
-      const before = await planes.run(wanted);
-      const processes = world.steadyProcessesOf(root, wanted.id);
-      const shown = await servingCertificate(before.endpoint);
-      await clock.advance(2000);
-      const after = await planes.run({ ...wanted, rotation: { certificates: 1, authorities: 0, revoke: 0 } });
-      expect(after.authorityPem).toBe(before.authorityPem);
-      expect(serialOf(after.owner)).not.toBe(serialOf(before.owner));
-      expect((await servingCertificate(after.endpoint)).serialNumber).not.toBe(shown.serialNumber);
-      expect(world.steadyProcessesOf(root, wanted.id)).toEqual(processes);
-      // A clock that is some minutes behind takes it as well.
-      const { validFrom } = await servingCertificate(after.endpoint);
-      expect(clock.now() - Date.parse(validFrom)).toBeGreaterThanOrEqual(5 * 60_000 - 1000);
-    });
+        // Whoever was to revoke them died right after it was written down.
+        await planes.close();
+        const places = {
+          state: join(root, wanted.id, 'authorities.json'),
+          keys: join(root, wanted.id, 'pki'),
+          authorities: world.authorities,
+        };
+        await (await PlaneAuthorities.open(places))!.advance({ ...rotation, revoke: 1 }, clock.now());
+        planes = await world.open(root, clock);
+        const third = await planes.run({ ...wanted, rotation: { ...rotation, revoke: 1 } });
+        expect(third.authorities).toMatchObject({ edition: 2, formersUntil: undefined });
+        expect((await as(third, first.owner).request('GET', secrets)).status).toBe(401);
+        expect((await as(third, first.platform).request('GET', secrets)).status).toBe(401);
+        await expect(as(first, first.owner).request('GET', secrets)).rejects.toThrow(/certificate|signature/i);
+        expect(await statusWithToken(third, oldToken)).toBe(401);
+        expect((await as(third, third.owner).request('GET', secrets)).status).toBe(200);
+        expect(await statusWithToken(third, newToken)).not.toBe(401);
+        expect(await has(as(third, third.platform), 'kept')).toBe(true);
+      },
+    );
 
     it('one that is deleted leaves nothing', LONG, async () => {
       const before = everythingIn(root);

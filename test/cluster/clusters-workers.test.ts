@@ -115,6 +115,20 @@ describe('a worker with a kernel of its own', () => {
     expect(await works('exec web -- echo back')).toBe('back');
   }, 400_000);
 
+  it('joins again as who it was, when the authorities of its cluster are revoked', async () => {
+    const [{ name }] = await workers();
+    const before = await works('get nodes -o jsonpath={.items[0].status.nodeInfo.bootID}');
+    const stolen = kubeconfig;
+    expect(await tenantry('cluster', 'rotate', 'dev', '-n', 'acme', '--authorities', '--revoke')).toMatchObject({ code: 0 });
+    expect((await bench.kubectl(['--kubeconfig', stolen, 'get', 'nodes'])).err).toContain('certificate signed by unknown authority');
+    kubeconfig = bench.file('dev-2.kubeconfig', (await tenantry('cluster', 'kubeconfig', 'dev', '-n', 'acme')).stdout);
+    expect((await workers()).map((worker) => [worker.name, worker.phase])).toEqual([[name, 'Ready']]);
+    expect(await works('get nodes -o jsonpath={.items[*].metadata.name}')).toBe(name);
+    expect(await works('get nodes -o jsonpath={.items[0].status.nodeInfo.bootID}')).not.toBe(before);
+    await until(async () => (await works('get pod web -o jsonpath={.status.containerStatuses[0].ready}')) === 'true');
+    expect(await works('exec web -- echo back')).toBe('back');
+  }, 400_000);
+
   it('goes when its pool is scaled down, and leaves nothing', async () => {
     expect(await tenantry('cluster', 'scale', 'dev', 'workers=0', '-n', 'acme')).toMatchObject({ code: 0 });
     expect(await workers()).toEqual([]);

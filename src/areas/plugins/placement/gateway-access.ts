@@ -1,6 +1,6 @@
 import { GATEWAY_ACCESS_LABEL, GATEWAY_REPORTS_NAMESPACE, PLACED_FROM_LABEL } from '../../../api/plugins.tenantry.dev/v1alpha1/names.ts';
 import type { Client } from '../../../client/client.ts';
-import { ClusterRole, Secret, ServiceAccount } from '../../../client/kinds.ts';
+import { ClusterRole, Namespace, Secret, ServiceAccount } from '../../../client/kinds.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Clock } from '../../../lib/clock.ts';
@@ -59,6 +59,8 @@ export class GatewayAccess {
       annotations,
     };
     const data = { ...where, token: encode(token) };
+    // Whoever runs gateways makes it too; which of us comes first is not said.
+    await this.#client.resource(Namespace).apply({ metadata: { name: GATEWAY_REPORTS_NAMESPACE } }, owner);
     await this.#client.resource<KubeObject>(Secret, GATEWAY_REPORTS_NAMESPACE).apply({ metadata, type: 'Opaque', data }, owner);
   }
 

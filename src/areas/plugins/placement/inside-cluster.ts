@@ -145,16 +145,14 @@ export class InsideCluster {
     this.#names.set(name, names.join());
   }
 
-  /** No Pods, and no token. */
-  async stopWorkloads(namespace: string): Promise<void> {
+  /** Ends what runs there, and takes its token: for when nobody knows what it is. */
+  async removeWorkloads(namespace: string): Promise<void> {
     if (!this.has(namespace)) return;
     this.#forget(namespace);
-    const { client } = this.home;
     await this.#delete(Secret, namespace, TOKEN_SECRET);
-    for (const { metadata, spec } of this.deployments(namespace)) {
+    for (const { metadata } of this.deployments(namespace)) {
       await this.#delete(HorizontalPodAutoscaler, namespace, metadata.name!);
-      if (spec.replicas === 0) continue;
-      await client.resource(Deployment, namespace).patch(metadata.name!, { type: 'merge', patch: { spec: { replicas: 0 } } });
+      await this.#delete(Deployment, namespace, metadata.name!);
     }
   }
 

@@ -27,6 +27,10 @@ export class PlacedPlugins {
   constructor(options: PlacedPluginsOptions) {
     this.#options = options;
     this.homes = options.homes ?? NO_HOMES;
+    this.homes.onChange((tenant) => {
+      const open = this.#open.get(tenant);
+      if (open && open.home.client !== this.homes.of(tenant)?.client) this.#close(tenant, open);
+    });
   }
 
   onChange(listener: (tenant: string, namespace?: string) => void): void {

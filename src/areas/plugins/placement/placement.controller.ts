@@ -48,11 +48,10 @@ export function placementController(environment: PluginsEnvironment, parts: Inst
       await inside.remove(namespace);
       return inside.namespaces.length === 0 && !isAnyPlaced(tenant) ? access.remove(tenant) : undefined;
     }
-    if (parts.isSuspended(installation)) return inside.stopWorkloads(namespace);
     const objects = copies(installation, parts, tenant);
-    if (objects === undefined) return undefined;
-    await access.keep(tenant, inside.home);
+    if (objects === undefined) return parts.isSuspended(installation) ? inside.removeWorkloads(namespace) : undefined;
     await keep(inside, installation, namespace, objects);
+    await access.keep(tenant, inside.home);
     // Administrators of the cluster may change what is there, and are not watched.
     return { afterMs: PUT_BACK_MS };
   };

@@ -105,6 +105,15 @@ describe('PlaneAuthorities', () => {
     expect(chain.map(({ issuer }) => issuer)).toEqual(['CN=tenantry-ca-3', 'CN=tenantry-ca-2', 'CN=tenantry-ca']);
   });
 
+  it('are no more than five, however often others are asked for', async () => {
+    const authorities = await open();
+    for (let count = 1; count <= 6; count++) await authorities.advance({ ...NO_WISH, authorities: count }, NOW + count * DAY);
+    const pki = await ensure(authorities, NOW + 6 * DAY);
+    expect(subjects('ca.crt')).toEqual([7, 6, 5, 4, 3].map((edition) => `CN=tenantry-ca-${edition}`));
+    expect(parsePem(pki.serving.certificatePem)).toHaveLength(5);
+    expect(authorities.news).toMatchObject({ oldestTrusted: 3, isCleanCut: false });
+  });
+
   it('are replaced, when they ended while nobody was there', async () => {
     const later = NOW + 4000 * DAY;
     const authorities = await open();

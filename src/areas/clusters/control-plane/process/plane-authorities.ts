@@ -67,6 +67,8 @@ export interface AuthorityNews {
 }
 
 const SERVICE_ACCOUNTS = 'sa';
+/** All of them are in every kubeconfig and every handshake; with another one the oldest goes. */
+const MOST_FORMERS = 4;
 
 /**
  * The authorities of one control plane, and the key of its service accounts. New ones sign from the moment on when they are made; those before them stay
@@ -120,7 +122,7 @@ export class PlaneAuthorities {
 
   #tell(): AuthorityNews {
     const { edition, since, reason, signing, formers, forgotten } = this.#written;
-    const isCleanCut = forgotten !== undefined && forgotten === since;
+    const isCleanCut = formers.length === 0 && forgotten !== undefined && forgotten === since;
     const formersUntil = formers.length === 0 ? undefined : Math.max(...formers.map(({ until }) => until));
     const oldestTrusted = Math.min(edition, ...formers.map((former) => former.edition));
     const begins = Math.max(
@@ -204,8 +206,11 @@ export class PlaneAuthorities {
       ),
       serviceAccountPublicPem: publicPem(before.serviceAccountKeyPem),
     };
+    const formers = [former, ...before.formers].slice(0, MOST_FORMERS);
+    const cross = [{ by: before.edition, certificates: byFormer }, ...before.cross].slice(0, formers.length);
     return {
       ...before,
+      ...(formers.length > before.formers.length ? {} : { forgotten: now }),
       edition,
       since: now,
       reason,
@@ -213,8 +218,8 @@ export class PlaneAuthorities {
       signing,
       serviceAccountKeyPem: generateKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
       // Nobody believes one that has ended.
-      cross: reason === 'Expired' ? [] : [{ by: before.edition, certificates: byFormer }, ...before.cross],
-      formers: [former, ...before.formers],
+      cross: reason === 'Expired' ? [] : cross,
+      formers,
     };
   }
 

@@ -11,6 +11,7 @@ import { externalServices } from '../access/external/model/external-services.ts'
 import type { ClustersEnvironment } from '../clusters-environment.ts';
 import { freeIndex } from '../network/model/address-plan.ts';
 import { isLeftOver, wantsNetwork } from './model/cluster-place.ts';
+import { concernsNetwork } from './model/concerns-network.ts';
 import { residentsOf } from './model/network-plan.ts';
 import { vpcParts } from './model/vpc-status.ts';
 import { wantedVpc } from './model/wanted-vpc.ts';
@@ -99,9 +100,7 @@ export function vpcController(environment: ClustersEnvironment): { start(): void
     },
   })
     .watch(vpcs, (change) => [keyOf(change.object), ...neighboursOf(change)])
-    .watch(clusters, (change) =>
-      concernsNetwork(change) ? [`${change.object.metadata.namespace}/${change.object.metadata.namespace}`] : [],
-    );
+    .watch(clusters, (change) => (concerns(change) ? [`${change.object.metadata.namespace}/${change.object.metadata.namespace}`] : []));
   const forget = vpcs.onChange(({ type, object }) => {
     if (type === 'deleted' || object.status?.index !== undefined) given.delete(object.metadata.uid!);
     if (type === 'deleted' || object.status?.external?.address === givenExternal.get(object.metadata.uid!))
@@ -127,9 +126,7 @@ function neighboursOf(change: Change<Vpc>): string[] {
   return [...(change.object.spec.peers ?? []), ...(before?.peers ?? [])].map((name) => `${name}/${name}`);
 }
 
-/** Whether a change of a cluster changes anything of its tenant's network. */
-function concernsNetwork(change: Change<TenantCluster>): boolean {
-  if (change.type !== 'modified') return wantsNetwork(change.object) || change.type === 'deleted';
-  const facts = ({ status }: TenantCluster) => [status?.network, status?.endpoint, status?.workers, status?.loadBalancers];
-  return (wantsNetwork(change.object) || wantsNetwork(change.previous)) && !deepEqual(facts(change.previous), facts(change.object));
+function concerns(change: Change<TenantCluster>): boolean {
+  if (change.type === 'modified') return concernsNetwork(change.previous, change.object);
+  return wantsNetwork(change.object) || change.type === 'deleted';
 }

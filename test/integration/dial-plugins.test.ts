@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PluginInstallation } from '../../src/api/plugins.tenantry.dev/v1alpha1/plugin-installation.ts';
 import { TenantClusterKind } from '../../src/api/tenantry.dev/v1alpha1/tenant-cluster.ts';
+import { PlacedConnections } from '../../src/areas/plugins/gateway/placed-connections.ts';
 import type { Client } from '../../src/client/client.ts';
 import { Deployment, Node, Namespace, Pod, Secret } from '../../src/client/kinds.ts';
 import { plan } from '../../src/cli/tenant/plan.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
+import { realClock } from '../../src/lib/clock.ts';
+import type { Informer } from '../../src/runtime/informer/informer.ts';
 import { DialWorld } from './dial-world.ts';
 import { PluginWorld } from './plugins/plugin-world.ts';
 import { ServingPods, type Behaviour } from './plugins/serving-pods.ts';
@@ -115,6 +118,15 @@ it(
     expect(secrets).toEqual(['plugin-token']);
     const access = await world.host.client.resource(Secret, 'tenantry-gateways').get('placed-acme');
     expect(Object.keys(access.data!).sort()).toEqual(['ca.crt', 'server', 'token']);
+    // The token is good for the Pods of the plugin, and for no others; what is missing here is the tunnel of a real worker.
+    const [{ metadata }] = (await tenantClient.resource(Pod, HELLO).list()).items;
+    const known = { list: () => [access].values(), onChange: () => {} } as unknown as Informer;
+    const connections = new PlacedConnections(known, realClock);
+    const open = (namespace: string) =>
+      connections.open({ tenant: 'acme', namespace, name: metadata.name! }, 8080, new AbortController().signal);
+    await expect(open(HELLO)).rejects.toThrow(/no preferred addresses found/);
+    await expect(open('default')).rejects.toThrow(/forbidden/);
+    connections.close();
     const user = 'system:serviceaccount:kube-system:tenantry-plugin-gateway';
     const may = async (verb: string, resource: string, subresource: string | undefined, namespace: string) => {
       const { status } = await tenantClient.request<{ status: { allowed: boolean } }>({

@@ -40,6 +40,8 @@ export interface RunningControlPlane {
   /** https://address:port, for the life of the cluster. */
   endpoint: string;
   authorityPem: string;
+  /** Who may vouch for users of extension API servers. */
+  frontProxyAuthorityPem?: string;
   /** For the owners: a member of `ownerGroup`, which has only the rights that a binding inside gives it. */
   owner: CertificatePair;
   ownerGroup: string;

@@ -15,16 +15,24 @@ import { ownersBinding } from '../../add-ons/built-in-add-ons.ts';
 import { installAddOns } from '../../add-ons/install-add-ons.ts';
 import type { RunningControlPlane } from '../../control-plane/control-planes.ts';
 import type { ClusterPorts } from '../cluster.steps.ts';
+import { forgetAuthorities } from '../forget-authorities.ts';
 
 const RETRY_MS = 2000;
 
 /** The owners have the rights, and find their kubeconfig in a Secret. */
 export function accessGranted(ports: Pick<ClusterPorts, 'running' | 'connection' | 'keepSecret'>): Step<TenantCluster> {
+  /** Connections to control planes whose authorities of before are gone everywhere: with others there is another connection. */
+  const cleaned = new WeakSet<object>();
   return {
     name: ClusterCondition.AccessGranted,
     async run(cluster) {
       const running = ports.running(cluster)!;
-      const { problems } = await installAddOns([ownersBinding(running.ownerGroup)], await ports.connection(cluster));
+      const connection = await ports.connection(cluster);
+      if (running.authorities?.forgotten !== undefined && !cleaned.has(connection)) {
+        await forgetAuthorities(connection.tenantClient, running);
+        cleaned.add(connection);
+      }
+      const { problems } = await installAddOns([ownersBinding(running.ownerGroup)], connection);
       if (problems.length > 0)
         return waiting(ClusterReason.AddOnRefused, `the owners cannot be given their rights: ${problems[0].message}`, RETRY_MS);
       await ports.keepSecret(kubeconfigSecret(cluster, running));

@@ -23,6 +23,7 @@ export async function ensureClusterKeys(
   const { authority, frontProxyAuthority, serving, kubeletClient, admin, frontProxyClient } = pki;
   return {
     authorityPem: authority.certificatePem,
+    frontProxyAuthorityPem: frontProxyAuthority.certificatePem,
     owner,
     ownerGroup,
     platform: admin,

@@ -69,6 +69,7 @@ export async function ensureKubernetesKeys(
   const all = [...leaves, tunnel, controllerManager, scheduler];
   return {
     authorityPem: authority.certificatePem,
+    frontProxyAuthorityPem: frontProxyAuthority.certificatePem,
     owner,
     ownerGroup,
     platform: admin,

@@ -18,6 +18,7 @@ export interface PlanePlace {
 
 export interface PlaneKeys {
   authorityPem: string;
+  frontProxyAuthorityPem: string;
   /** For the owners, who have the rights of this group. */
   owner: CertificatePair;
   ownerGroup: string;

@@ -365,10 +365,11 @@ export class ProcessControlPlanes implements ControlPlanes {
   #running(wanted: WantedControlPlane, held: Held): RunningControlPlane {
     const { keys, record, server } = held;
     const place = this.#place(wanted.id, held, wanted);
-    const { authorityPem, owner, ownerGroup, platform, expire } = keys!;
+    const { authorityPem, frontProxyAuthorityPem, owner, ownerGroup, platform, expire } = keys!;
     return {
       endpoint: `https://${isIP(place.address) === 6 ? `[${place.address}]` : place.address}:${record.port}`,
       authorityPem,
+      frontProxyAuthorityPem,
       owner,
       ownerGroup,
       platform,

@@ -135,4 +135,13 @@ describe('a worker with a kernel of its own', () => {
     expect(await works('get nodes -o name')).toBe('');
     expect(guests()).toEqual([]);
   }, 300_000);
+
+  it('that is deleted with its cluster while it starts leaves nothing', async () => {
+    const pool = ['--pool', 'workers=1,machine=tcg', '--control-plane', 'embedded', '--no-wait'];
+    expect(await tenantry('cluster', 'create', 'short', '-n', 'acme', ...pool)).toMatchObject({ code: 0 });
+    await until(() => Promise.resolve(guests().length > 0));
+    expect(await tenantry('cluster', 'delete', 'short', '-n', 'acme', '--confirm', 'short')).toMatchObject({ code: 0 });
+    expect(guests()).toEqual([]);
+    expect(readdirSync(join(data, 'clusters/workers/machines'))).toEqual([]);
+  }, 300_000);
 });

@@ -121,4 +121,21 @@ describe('a control plane of Kubernetes with three replicas', { timeout: 300_000
     expect(await has('during-0')).toBe(true);
     expect(processes('etcd').length).toBe(1);
   });
+
+  it('a store that has reached its limit is read and deleted from, and takes writes again when there is room', async () => {
+    const small = { ...alone, limits: { storeBytes: 16 * 1024 ** 2 } };
+    await planes.sleep(alone.id);
+    await run(small);
+    const fill = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'x'.repeat(900_000) } });
+    let filled = 0;
+    // What it can make room for by itself is not told.
+    await vi.waitUntil(async () => {
+      while ((await target.request('POST', path, fill(`large-${filled}`))).status === 201) filled++;
+      return (await planes.run(small)).trouble?.reason === 'StoreFull';
+    }, PATIENCE);
+    expect(await has('before')).toBe(true);
+    for (let index = 0; index < filled; index++) expect((await target.request('DELETE', `${path}/large-${index}`)).status).toBe(200);
+    await vi.waitUntil(async () => (await planes.run(small)).trouble === undefined, PATIENCE);
+    expect(await write('room-again')).toBe(201);
+  });
 });

@@ -11,6 +11,6 @@ clusterStory({
   flags: () => Promise.resolve(['--kubernetes-programs', programs]),
   // etcd reserves 64 MB for its log, twice while it starts for the first time, and 16 MB for its objects.
   diskSize: '160m',
-  readsWithoutDisk: false,
+  readsWithoutDisk: true,
   writeBytes: 900_000,
 });

@@ -73,12 +73,12 @@ export class EtcdMember {
   }
 }
 
-/** The first that works with one of them, asked in turn. */
-export async function withAnyMember<T>(sockets: readonly string[], work: (member: EtcdMember) => Promise<T>): Promise<T> {
+/** What comes of it with the first that it works with, asked in turn. */
+export async function withAny<M, T>(members: readonly M[], work: (member: M) => Promise<T>): Promise<T> {
   let failure: unknown;
-  for (const socket of sockets) {
+  for (const member of members) {
     try {
-      return await work(new EtcdMember(socket));
+      return await work(member);
     } catch (error) {
       failure = error;
     }

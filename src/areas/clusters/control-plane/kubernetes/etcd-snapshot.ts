@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { withAnyMember } from './etcd-member.ts';
+import { EtcdMember, withAny } from './etcd-member.ts';
 import { inDataFolder, KEYS, memberArguments, STORE_FOLDER, storeMembers } from './model/store-members.ts';
 
 /** The first line of a backup; the rest of it is the snapshot as etcd gives it. */
@@ -32,7 +32,8 @@ export async function* snapshot(members: number): AsyncGenerator<Uint8Array, voi
 
 /** All that was agreed on when it was asked for, from whichever member answers. */
 export async function* storeSnapshot(sockets: readonly string[]): AsyncGenerator<Uint8Array, void, void> {
-  const answer = await withAnyMember(sockets, async (member) => {
+  const answer = await withAny(sockets, async (socket) => {
+    const member = new EtcdMember(socket);
     await member.catchUp();
     return member.snapshot();
   });

@@ -7,6 +7,8 @@ export type ControlEvent =
   | { type: 'hello'; pid: number; edition: string }
   /** Writes fail, or work again. */
   | { type: 'disk'; full: boolean }
+  /** It has reached its limit, or no longer. */
+  | { type: 'store'; full: boolean }
   /** Some of it does not work, or all of it does again. `others`: replicas of it go on. */
   | { type: 'programs'; message?: string; others?: boolean }
   /** How many of several API servers are ready. */

@@ -8,6 +8,8 @@ import { launch, type GoMessage, type Launched, type LaunchOptions } from './lau
 type Trouble = NonNullable<RunningControlPlane['trouble']>;
 
 const DISK_FULL = 'its disk is full: reads work, writes do not; free some space or raise its limit';
+const STORE_FULL =
+  'its store has reached its limit: reads and deletions work, other writes do not; delete what is not needed, and it opens by itself, or ask the operator to raise controlPlaneLimits.storage of the ClusterPolicy, which holds from the next start';
 const START_MS = 120_000;
 const ADOPT_MS = 5000;
 
@@ -38,7 +40,7 @@ export class ServerProcess {
   }
 
   get trouble(): Trouble | undefined {
-    return troubleOf(this.#last('disk'), this.#last('programs'));
+    return troubleOf(this.#last('disk'), this.#last('store'), this.#last('programs'));
   }
 
   /** Of one with several API servers: how many of them are ready, and what became of others. */
@@ -123,8 +125,9 @@ export class ServerProcess {
 
 type Word<T extends ControlEvent['type']> = Extract<ControlEvent, { type: T }> | undefined;
 
-function troubleOf(disk: Word<'disk'>, programs: Word<'programs'>): Trouble | undefined {
+function troubleOf(disk: Word<'disk'>, store: Word<'store'>, programs: Word<'programs'>): Trouble | undefined {
   if (disk?.full) return { reason: 'DiskFull', message: DISK_FULL };
+  if (store?.full) return { reason: 'StoreFull', message: STORE_FULL };
   if (programs?.message === undefined || programs.others === true) return undefined;
   return { reason: 'NotAnswering', message: programs.message };
 }

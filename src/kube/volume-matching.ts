@@ -20,6 +20,11 @@ export function storageClassOf(object: {
   return object.metadata.annotations?.[CLASS_ANNOTATION] ?? object.spec?.storageClassName ?? '';
 }
 
+/** Neither a class nor, with an empty name, none: the default one is meant. */
+export function namesNoClass({ metadata, spec }: Parameters<typeof storageClassOf>[0]): boolean {
+  return metadata.annotations?.[CLASS_ANNOTATION] === undefined && spec?.storageClassName === undefined;
+}
+
 /** The claim waits for its first Pod before it gets a volume. */
 export function waitsForConsumer(storageClass: CoreStorageClass | undefined): boolean {
   return storageClass?.volumeBindingMode === 'WaitForFirstConsumer';

@@ -15,6 +15,9 @@ beforeAll(async () => {
   const { client } = engine;
   scheduler = startScheduler({ client, clock: realClock, log: silentLog });
   await client.resource(Namespace).create({ metadata: { name: 'x' } });
+  await claim('early');
+  await claim('without', { storageClassName: '' });
+  await podWith('early', 'early');
   const { metadata, status } = aNode('n1').object();
   await client.resource(Node).create({
     metadata: { ...metadata, annotations: { 'tenantry.dev/volume-folder': '/var/lib/volumes/' } },
@@ -52,6 +55,24 @@ const placed = (name: string) =>
     () => pods().get(name),
     ({ spec }) => Boolean(spec?.nodeName),
   );
+
+test('a claim that was there before the first node gets the default class with it, but for one that wants none', async () => {
+  await placed('early');
+  const bound = await eventually(
+    () => claims().get('early'),
+    ({ status }) => status?.phase === 'Bound',
+  );
+  expect(bound.spec?.storageClassName).toBe('local');
+  expect((await claims().get('without')).spec?.storageClassName).toBe('');
+  await pods().delete('early', { gracePeriodSeconds: 0 });
+  for (const name of ['early', 'without']) await claims().delete(name);
+  // Its node would let go of the volume.
+  await eventually(
+    () => volumes().get(bound.spec!.volumeName!),
+    ({ metadata }) => metadata.deletionTimestamp !== undefined && metadata.finalizers?.length === 1,
+  );
+  await volumes().patch(bound.spec!.volumeName!, { type: 'merge', patch: { metadata: { finalizers: [] } } });
+});
 
 test('a claim waits for its Pod, then gets a volume on the node that was chosen, and gives it back', async () => {
   await claim('data');

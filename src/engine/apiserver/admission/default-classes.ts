@@ -1,14 +1,10 @@
-import type { KubeObject } from '../../../kube/object.ts';
+import { DEFAULT_STORAGE_CLASS_ANNOTATIONS, newestMarked } from '../../../kube/default-class.ts';
 import type { ObjectReader } from '../registry/objects.ts';
 import type { AdmissionPlugin } from './admission.ts';
 import { CachedList } from './cached-list.ts';
 import { isOn } from './refusal.ts';
 
 const CLAIM_CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
-const DEFAULT_STORAGE_CLASS_ANNOTATIONS = [
-  'storageclass.kubernetes.io/is-default-class',
-  'storageclass.beta.kubernetes.io/is-default-class',
-];
 const DEFAULT_INGRESS_CLASS_ANNOTATIONS = ['ingressclass.kubernetes.io/is-default-class'];
 const INGRESS_CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 
@@ -38,14 +34,4 @@ export function defaultIngressClass(reader: ObjectReader): AdmissionPlugin {
       if (chosen) (object!.spec ??= {}).ingressClassName = chosen.metadata.name;
     },
   };
-}
-
-/** The list is ordered by name, and of classes made in the same second the first name wins. */
-function newestMarked(classes: readonly KubeObject[], annotations: string[]): KubeObject | undefined {
-  let newest: KubeObject | undefined;
-  for (const candidate of classes) {
-    if (!annotations.some((annotation) => candidate.metadata.annotations?.[annotation] === 'true')) continue;
-    if (!newest || (candidate.metadata.creationTimestamp ?? '') > (newest.metadata.creationTimestamp ?? '')) newest = candidate;
-  }
-  return newest;
 }

@@ -4,6 +4,7 @@ import {
   PersistentVolumeClaim as ClaimKind,
   StorageClass as ClassKind,
 } from '../../../client/kinds.ts';
+import { DEFAULT_STORAGE_CLASS_ANNOTATIONS, newestMarked } from '../../../kube/default-class.ts';
 import { hasFinalizer } from '../../../kube/ownership.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { isStatusError } from '../../../kube/status.ts';
@@ -13,6 +14,7 @@ import {
   BOUND_BY_CONTROLLER,
   findVolume,
   isFullyBound,
+  namesNoClass,
   SELECTED_NODE,
   storageClassOf,
   waitsForConsumer,
@@ -77,7 +79,21 @@ export function claimController(environment: Environment): Running {
     }
   };
 
+  /** Like Kubernetes' controller: a claim that was made before there was a default class gets it now. */
+  const giveDefaultClass = async (claim: PersistentVolumeClaim, signal: AbortSignal): Promise<boolean> => {
+    if (!namesNoClass(claim)) return false;
+    const byName = [...classes.list()].toSorted((a, b) => (a.metadata.name! < b.metadata.name! ? -1 : 1));
+    const chosen = newestMarked(byName, DEFAULT_STORAGE_CLASS_ANNOTATIONS);
+    if (!chosen) return false;
+    const { name, namespace, resourceVersion } = claim.metadata;
+    const patch = { metadata: { resourceVersion }, spec: { storageClassName: chosen.metadata.name } };
+    await client.resource(ClaimKind, namespace).patch(name!, { type: 'merge', patch }, { signal });
+    return true;
+  };
+
   const findOrMake = async (claim: PersistentVolumeClaim, signal: AbortSignal): Promise<void> => {
+    // The change wakes the claim again.
+    if (await giveDefaultClass(claim, signal)) return;
     const name = storageClassOf(claim);
     const storageClass = classes.get(name);
     const selected = claim.metadata.annotations?.[SELECTED_NODE];
@@ -174,8 +190,7 @@ export function claimController(environment: Environment): Running {
         .map(keyOf);
     })
     .watch(classes, ({ object }) =>
-      claims
-        .byIndex('class', object.metadata.name!)
+      [...claims.byIndex('class', object.metadata.name!), ...claims.byIndex('class', '').filter(namesNoClass)]
         .filter(({ spec }) => !spec?.volumeName)
         .map(keyOf),
     )

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { cpus } from 'node:os';
 import type { PlaneGroups, PlaneLimits } from '../areas/clusters/control-plane/process/plane-groups.ts';
+import { FULL_WEIGHT, PlaneWeights, type ProcessorTimes } from '../areas/clusters/control-plane/process/plane-weights.ts';
+import { realClock } from '../lib/clock.ts';
 import { errorText, type Log } from '../lib/log.ts';
-
-/** What a process weighs that is in no group. */
-const SHARES = 1024;
 
 /** Cgroups of control planes; undefined where we may make none. What cannot be limited is logged once, and runs without. */
 export async function planeCgroups(root: string, log: Log): Promise<PlaneGroups | undefined> {
@@ -26,17 +26,33 @@ export async function planeCgroups(root: string, log: Log): Promise<PlaneGroups 
       warned = true;
     }
   };
+  const weights = new PlaneWeights({
+    processors: processorTimes,
+    used: async (id) => (await cgroups.stats(pathOf(id)))?.cpuNanoseconds,
+    weigh: (id, cpuShares) => trying(() => cgroups.create(pathOf(id), { cpuShares })),
+    clock: realClock,
+  });
   return {
     hold: (id, pid, { memoryBytes, pids }: PlaneLimits) =>
       trying(async () => {
-        await cgroups.create(pathOf(id), { memoryBytes, pids, cpuShares: SHARES });
+        await cgroups.create(pathOf(id), { memoryBytes, pids, cpuShares: FULL_WEIGHT });
         await cgroups.add(pathOf(id), pid);
       }),
-    limit: (id, { cpuMillis, memoryBytes, pids }) => trying(() => cgroups.create(pathOf(id), { cpuMillis, memoryBytes, pids })),
+    limit: (id, { cpuMillis, memoryBytes, pids }) =>
+      trying(async () => {
+        await cgroups.create(pathOf(id), { cpuMillis, memoryBytes, pids });
+        weights.add(id);
+      }),
     release: (id) =>
       trying(async () => {
+        weights.remove(id);
         await cgroups.kill(pathOf(id));
         await cgroups.remove(pathOf(id));
       }),
   };
+}
+
+function processorTimes(): ProcessorTimes {
+  const all = cpus().map(({ times: { idle, user, nice, sys, irq } }) => ({ idle, total: idle + user + nice + sys + irq }));
+  return { idle: all.reduce((sum, { idle }) => sum + idle, 0), total: all.reduce((sum, { total }) => sum + total, 0) };
 }

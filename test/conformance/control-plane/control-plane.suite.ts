@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PLACED_FROM_LABEL } from '../../../src/api/tenantry.dev/v1alpha1/cluster-names.ts';
+import { forgetAuthorities, hasOthers } from '../../../src/areas/clusters/cluster/forget-authorities.ts';
 import type {
   CertificatePair,
   ControlPlanes,
@@ -13,6 +14,10 @@ import type {
   WantedControlPlane,
 } from '../../../src/areas/clusters/control-plane/control-planes.ts';
 import { PlaneAuthorities } from '../../../src/areas/clusters/control-plane/process/plane-authorities.ts';
+import { createClient } from '../../../src/client/client.ts';
+import { certificateCredentials } from '../../../src/client/config/credentials.ts';
+import { createHttpTransport } from '../../../src/client/http/http-transport.ts';
+import { ConfigMap } from '../../../src/client/kinds.ts';
 import { FakeClock } from '../../../src/lib/clock-fake.ts';
 import { processTable } from '../../../src/lib/process-table.ts';
 import { connectTarget, type ApiTarget } from '../../support/api-target.ts';
@@ -101,6 +106,10 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       const body = { apiVersion: 'kruntimes.io/v1alpha1', kind: 'Run', metadata: { name: run, labels } };
       await vi.waitUntil(async () => (await target.request('POST', RUNS, body)).status === 201, { timeout: 60_000, interval: 100 });
     };
+    const rootCaOf = async (running: RunningControlPlane) =>
+      (await as(running, running.platform).request('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')).body.data?.['ca.crt'];
+    /** Its controllers have read their keys: one that is on its way up when they change is started once more. */
+    const isUp = (running: RunningControlPlane) => expect.poll(() => rootCaOf(running), { timeout: 60_000 }).toBe(running.authorityPem);
     const bindOwners = async (running: RunningControlPlane) => {
       const binding = {
         apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -267,6 +276,7 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       const wanted = aCluster();
       try {
         const before = await renewing.run(wanted);
+        await isUp(before);
         const processes = world.steadyProcessesOf(folder, wanted.id);
         const shown = await servingCertificate(before.endpoint);
         const told = new Promise<string>((resolve) => void renewing.onChange(resolve));
@@ -310,6 +320,7 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
       async () => {
         const wanted = aCluster();
         const begun = await planes.run(wanted);
+        await isUp(begun);
         const processes = world.steadyProcessesOf(root, wanted.id);
         const shown = await servingCertificate(begun.endpoint);
         await clock.advance(2000);
@@ -339,9 +350,7 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
         const platform = as(second, second.platform);
         expect(await has(platform, 'kept')).toBe(true);
         const newToken = await serviceAccountToken(platform);
-        const rootCa = async () =>
-          (await platform.request('GET', '/api/v1/namespaces/default/configmaps/kube-root-ca.crt')).body.data['ca.crt'];
-        await expect.poll(rootCa, { timeout: 60_000 }).toBe(second.authorityPem);
+        await isUp(second);
 
         // Whoever was to revoke them died right after it was written down.
         await planes.close();
@@ -361,6 +370,15 @@ export function controlPlaneConformance(name: string, world: ControlPlaneWorld):
         expect((await as(third, third.owner).request('GET', secrets)).status).toBe(200);
         expect(await statusWithToken(third, newToken)).not.toBe(401);
         expect(await has(as(third, third.platform), 'kept')).toBe(true);
+        const { certificatePem: cert, keyPem: key } = third.platform;
+        const credentials = certificateCredentials(() => Promise.resolve({ cert, key }));
+        const endpoint = { url: new URL(third.endpoint) };
+        const tenantClient = createClient(createHttpTransport({ endpoint, ca: () => Promise.resolve(third.authorityPem), credentials }));
+        await forgetAuthorities(tenantClient, third);
+        const { data } = await tenantClient.resource(ConfigMap, 'kube-system').get('extension-apiserver-authentication');
+        await tenantClient.close();
+        expect(hasOthers(data!['client-ca-file'], third.authorityPem)).toBe(false);
+        expect(hasOthers(data!['requestheader-client-ca-file'], third.frontProxyAuthorityPem!)).toBe(false);
       },
     );
 

@@ -1,12 +1,19 @@
-import { status, type ClientDuplexStream } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import type { AttachEvent, ExecuteResponse, StatusResponse } from '../protocol/generated/executor_pb.js';
+import { callError, type CallError } from './call-error.ts';
 import type { StreamName } from './run-log.ts';
 
-type Stream = ClientDuplexStream<object, AttachEvent>;
+/** What is used of a stream of `Attach`. */
+export interface Stream {
+  write(request: object): unknown;
+  end(): unknown;
+  on(event: 'data', listener: (event: AttachEvent) => void): unknown;
+  on(event: 'error', listener: (error: CallError) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+}
+
 const { UNAVAILABLE, UNIMPLEMENTED }: Record<string, string | number> = status;
-/** As gRPC tells one. */
-type CallError = Error & { code: number; details: string };
 type Output = (stream: StreamName, data: Uint8Array) => void;
 
 /** One execution, as far as we have heard of it. */
@@ -91,7 +98,7 @@ export class AttachedExecutions {
         leave();
         this.#known.delete(id);
         if (event.case === 'end') return resolve(event.value);
-        if (event.case === 'refused') return reject(refusal(event.value.code, event.value.message));
+        if (event.case === 'refused') return reject(callError(event.value.code, event.value.message));
         if (this.#unimplemented || event.value.code !== UNAVAILABLE) return reject(event.value);
         this.#watch(id, { offsets: attached.offsets, early: [] });
         resolve(undefined);
@@ -119,7 +126,7 @@ export class AttachedExecutions {
     };
     stream.on('data', (event: AttachEvent) => this.#heard(event));
     stream.on('error', broke);
-    stream.on('end', () => broke(refusal(status.UNAVAILABLE, 'the Runtime Server ended the stream')));
+    stream.on('end', () => broke(callError(status.UNAVAILABLE, 'the Runtime Server ended the stream')));
     return stream;
   }
 
@@ -144,7 +151,7 @@ export class AttachedExecutions {
     if (starting === undefined) return;
     this.#known.delete(id);
     starting.timer.cancel();
-    starting.reject(refusal(code, message));
+    starting.reject(callError(code, message));
   }
 
   #broken(error: CallError): void {
@@ -159,8 +166,4 @@ export class AttachedExecutions {
       else this.#known.delete(id);
     }
   }
-}
-
-function refusal(code: number, details: string): CallError {
-  return Object.assign(new Error(`${code} ${status[code]}: ${details}`), { code, details });
 }

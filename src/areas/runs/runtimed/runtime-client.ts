@@ -4,7 +4,6 @@ import {
   Metadata,
   status,
   type Client,
-  type ClientDuplexStream,
   type ClientReadableStream,
   type ServiceError,
 } from '@grpc/grpc-js';
@@ -13,7 +12,6 @@ import type { Clock } from '../../../lib/clock.ts';
 import {
   ExecutionState,
   Runtime,
-  type AttachEvent,
   type ExecuteResponse,
   type HealthResponse,
   type ListResponse,
@@ -22,7 +20,8 @@ import {
 } from '../protocol/generated/executor_pb.js';
 import { grpcService } from '../protocol/grpc-service.ts';
 import { KEY_HEADER } from '../protocol/runtime-key.ts';
-import { AttachedExecutions } from './attached-executions.ts';
+import { AttachStream, HOST_AND_PORT } from './attach-stream.ts';
+import { AttachedExecutions, type Stream } from './attached-executions.ts';
 import type { StreamName } from './run-log.ts';
 import type { RuntimeKey } from './runtime-key.ts';
 
@@ -74,10 +73,13 @@ export function connectRuntime(endpoint: string, clock: Clock, key?: RuntimeKey)
     'grpc.max_reconnect_backoff_ms': 1000,
   }) as Client & Record<string, CallableFunction>;
   let pushes = true;
+  const keyHeader = (): Record<string, string> => {
+    const word = key?.current();
+    return word === undefined ? {} : { [KEY_HEADER]: word };
+  };
   const metadata = () => {
     const headers = new Metadata({ waitForReady: true });
-    const word = key?.current();
-    if (word !== undefined) headers.set(KEY_HEADER, word);
+    for (const [name, value] of Object.entries(keyHeader())) headers.set(name, value);
     return headers;
   };
 
@@ -100,7 +102,8 @@ export function connectRuntime(endpoint: string, clock: Clock, key?: RuntimeKey)
     return pollExecution(() => call('status', { id }, QUICK_CALL_MS), output, clock, signal);
   };
   const attached = new AttachedExecutions({
-    open: () => client['attach'](metadata()) as ClientDuplexStream<object, AttachEvent>,
+    open: () =>
+      HOST_AND_PORT.test(endpoint) ? new AttachStream({ endpoint, headers: keyHeader, clock }) : (client['attach'](metadata()) as Stream),
     clock,
     patienceMs: CALL_MS,
     onError: (error) => {

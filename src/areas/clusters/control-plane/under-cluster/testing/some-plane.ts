@@ -17,7 +17,7 @@ const PAIRS = [
   'admin',
   'owner-0',
 ];
-const FILES = ['sa.key', 'sa.pub', 'encryption.json', 'egress.json', 'controller-manager.conf', 'scheduler.conf'];
+const FILES = ['ca-signing.crt', 'sa.key', 'sa.pub', 'encryption.json', 'egress.json', 'controller-manager.conf', 'scheduler.conf'];
 
 /** The control plane of a cluster `dev`, with keys that are just words, apart from what is said about it. */
 export function aPlane(changes: Partial<UnderClusterPlane> = {}): UnderClusterPlane {

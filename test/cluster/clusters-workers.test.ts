@@ -12,6 +12,12 @@ const UP = ['--node', 'none', '--cluster-network', 'linux'];
 const until = <T>(met: () => Promise<T>) => vi.waitUntil(met, { timeout: 240_000, interval: 500 });
 const bootId = () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
+const CLAIM = {
+  apiVersion: 'v1',
+  kind: 'PersistentVolumeClaim',
+  metadata: { name: 'kept' },
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+};
 const POD = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -22,8 +28,10 @@ const POD = {
         name: 'c',
         image: 'tenantry.dev/hello',
         env: [{ name: 'WORD', valueFrom: { secretKeyRef: { name: 'word', key: 'is' } } }],
+        volumeMounts: [{ name: 'kept', mountPath: '/kept' }],
       },
     ],
+    volumes: [{ name: 'kept', persistentVolumeClaim: { claimName: 'kept' } }],
   },
 };
 
@@ -85,6 +93,7 @@ describe('a worker with a kernel of its own', () => {
 
   it('runs Pods whose logs and commands come through its tunnel, on another kernel', async () => {
     await works('create secret generic word --from-literal=is=tunnel');
+    await works('apply -f -', JSON.stringify(CLAIM));
     await works('apply -f -', JSON.stringify(POD));
     await works('wait --for=condition=Ready pod/web --timeout=200s');
     await until(async () => (await works('logs web')).includes('listening'));
@@ -93,6 +102,9 @@ describe('a worker with a kernel of its own', () => {
     expect(kernel).not.toBe(release());
     expect(boot).not.toBe(bootId());
     expect(word).toBe('tunnel');
+    // Its claim names no class: the default one is of workers' own disks.
+    expect(await works('get pvc kept -o jsonpath={.status.phase},{.spec.storageClassName}')).toBe('Bound,local');
+    expect(await works('exec web -- sh -c echo${IFS}kept>/kept/file;cat${IFS}/kept/file')).toBe('kept');
   }, 400_000);
 
   it('may only what concerns itself', async () => {

@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { ControlPlaneProvider } from '../../../../api/tenantry.dev/v1alpha1/cluster-names.ts';
-import { Backoff } from '../../../../lib/backoff.ts';
 import type { Clock, Timer } from '../../../../lib/clock.ts';
 import { errorText, type Log } from '../../../../lib/log.ts';
 import { RENEWAL_WINDOW_MS } from '../../../../lib/pki/ensure-pki.ts';
@@ -16,20 +15,18 @@ import {
   type WantedControlPlane,
 } from '../control-planes.ts';
 import { ensureAll, removeAll, sleepAll, type ControlPlaneResource } from '../resource-walk.ts';
-import { Allocation } from './allocation.ts';
-import { ClusterFolders, type ClusterRecord } from './cluster-folder.ts';
+import { ClusterFolders } from './cluster-folder.ts';
 import { backupsIn, tooLarge, writeBackup } from './backup-files.ts';
 import { askControl } from './control-socket.ts';
 import { PlaneAuthorities, type AuthorityPlaces } from './plane-authorities.ts';
 import { NO_WISH } from './model/rotation-step.ts';
 import { endProcess } from './end-process.ts';
-import { whyNoOwnUsers } from './other-users.ts';
-import type { GoMessage, Launched } from './launch.ts';
+import { HeldPlanes, RESTART, type Held } from './held-planes.ts';
+import type { GoMessage } from './launch.ts';
 import { planeLimits, type PlaneGroups, type PlaneLimits } from './plane-groups.ts';
-import type { PlaneKeys, PlaneKind, PlanePlace } from './plane-kind.ts';
-import { ServerProcess } from './server-process.ts';
+import type { PlaneKind, PlanePlace } from './plane-kind.ts';
 import { Slots } from './slots.ts';
-import { SpareProcess } from './spare-process.ts';
+import { Turns } from './turns.ts';
 
 export interface ProcessPlaneOptions {
   /** The folder of all clusters, of whatever provider. */
@@ -44,33 +41,9 @@ export interface ProcessPlaneOptions {
   log: Log;
 }
 
-/** What is in memory of one cluster; all of it can be found again. */
-interface Held {
-  record: ClusterRecord;
-  server: ServerProcess;
-  keys?: PlaneKeys;
-  /** Who signs and is trusted; undefined until that is read, or made. */
-  authorities?: PlaneAuthorities;
-  /** When something about them is to be done by the clock, in milliseconds. */
-  authoritiesDue: number;
-  /** What the process that runs was started with. */
-  edition?: string;
-  /** A program that has loaded already, for the first start. */
-  spare?: Launched;
-  backoff: Backoff;
-  /** When it may be started again, on the monotonic clock. */
-  notBefore: number;
-  /** The last one was too large; when another is tried, on the monotonic clock. */
-  noBackupBefore?: number;
-}
-
-const RESTART = { initialMs: 100, maxMs: 30_000, jitter: 0.2 };
 const RENEWAL_CHECK_MS = 24 * 3600 * 1000;
 const ANSWER_MS = 10_000;
 const PORTS_REFUSED = 200;
-const SPARE_AFTER_MS = 2000;
-/** Whoever gives out ports, users and programs of a folder does it one after the other, whichever provider it is. */
-const ALLOCATIONS = new Map<string, Promise<unknown>>();
 /** Of all providers: a start takes a processor for as long as it lasts, and there are not more of them because more are wanted. */
 const STARTS = new Slots(8);
 const MAX_BACKUP_BYTES = 4 * 1024 ** 3;
@@ -81,15 +54,12 @@ export class ProcessControlPlanes implements ControlPlanes {
   readonly #kind: PlaneKind;
   readonly #options: ProcessPlaneOptions;
   readonly #folders: ClusterFolders;
-  readonly #held = new Map<string, Held>();
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #planes: HeldPlanes;
+  readonly #turns = new Turns();
   readonly #listeners = new Set<(id: string) => void>();
   #wanted = new Map<string, WantedControlPlane>();
-  #sharedUser: Promise<string | undefined> | undefined;
   #renewal: Timer | undefined;
   readonly #program: { program: string; args: readonly string[] };
-  readonly #spare: SpareProcess;
-  #spareSoon: Timer | undefined;
 
   constructor(kind: PlaneKind, options: ProcessPlaneOptions) {
     this.#kind = kind;
@@ -97,12 +67,12 @@ export class ProcessControlPlanes implements ControlPlanes {
     this.#options = options;
     this.#folders = new ClusterFolders(options.root);
     this.#program = { program: kind.program, args: [] };
-    this.#spare = new SpareProcess(this.#folders, this.#program);
+    this.#planes = new HeldPlanes(kind, this.#folders, options);
   }
 
   run(wanted: WantedControlPlane, signal?: AbortSignal): Promise<RunningControlPlane> {
     return this.#inTurn(wanted.id, async () => {
-      const held = await this.#hold(wanted);
+      const held = await this.#planes.hold(wanted);
       const before = this.#wanted.get(wanted.id);
       this.#kind.check?.(wanted);
       this.#wanted.set(wanted.id, wanted);
@@ -110,7 +80,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       await this.#rotate(wanted, held);
       if (held.server.isLive && held.edition !== editionOf(this.#word(wanted, held))) await this.#endProgram(wanted.id, held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
-      if (held.record.forwarded !== wanted.address) await this.#write(wanted.id, held, { forwarded: wanted.address });
+      if (held.record.forwarded !== wanted.address) await this.#planes.write(wanted.id, held, { forwarded: wanted.address });
       const ensure = () => this.#ensure(wanted, held, signal);
       await (held.server.isLive ? ensure() : STARTS.use(ensure, signal));
       this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
@@ -121,7 +91,7 @@ export class ProcessControlPlanes implements ControlPlanes {
   sleep(id: string): Promise<void> {
     return this.#inTurn(id, async () => {
       this.#wanted.delete(id);
-      const held = await this.#found(id);
+      const held = await this.#planes.find(id);
       if (held) await sleepAll(this.#resources(undefined, id, held));
     });
   }
@@ -129,10 +99,9 @@ export class ProcessControlPlanes implements ControlPlanes {
   remove(id: string): Promise<void> {
     return this.#inTurn(id, async () => {
       this.#wanted.delete(id);
-      const held = await this.#found(id);
+      const held = await this.#planes.find(id);
       if (held) await removeAll(this.#resources(undefined, id, held));
-      this.#held.delete(id);
-      if ((await this.#folders.records()).size === 0) await this.#allocating(() => this.#spare.drop());
+      await this.#planes.forget(id);
     });
   }
 
@@ -143,7 +112,7 @@ export class ProcessControlPlanes implements ControlPlanes {
   backup(id: string, name: string, signal?: AbortSignal): Promise<Backup> {
     const { clock, maxBackupBytes: maxBytes = MAX_BACKUP_BYTES } = this.#options;
     return this.#inTurn(id, async () => {
-      const held = await this.#found(id);
+      const held = await this.#planes.find(id);
       const waitMs = (held?.noBackupBefore ?? 0) - clock.monotonic();
       if (waitMs > 0) throw tooLarge(name, maxBytes, waitMs);
       const archive = () => askControl(this.#folders.data(id), 'GET', '/backup', ANSWER_MS);
@@ -163,7 +132,7 @@ export class ProcessControlPlanes implements ControlPlanes {
 
   restore(wanted: WantedControlPlane, from: { id: string; backup: string }, token: string, signal?: AbortSignal): Promise<void> {
     return this.#inTurn(wanted.id, async () => {
-      const held = await this.#hold(wanted);
+      const held = await this.#planes.hold(wanted);
       if (held.record.restored === token) return;
       const source = join(this.#folders.backups(from.id), from.backup);
       if ((await stat(source).catch(() => undefined)) === undefined) {
@@ -178,7 +147,7 @@ export class ProcessControlPlanes implements ControlPlanes {
       await sleepAll(resources);
       await ensureAll(resources.filter(({ keptAsleep }) => keptAsleep));
       await this.#kind.restore(wanted, this.#place(wanted.id, held, wanted), source, signal);
-      await this.#write(wanted.id, held, { restored: token });
+      await this.#planes.write(wanted.id, held, { restored: token });
     });
   }
 
@@ -189,10 +158,8 @@ export class ProcessControlPlanes implements ControlPlanes {
 
   async close(): Promise<void> {
     this.#renewal?.cancel();
-    this.#spareSoon?.cancel();
-    await Promise.allSettled(this.#turns.values());
-    await this.#spare.drop();
-    for (const { server } of this.#held.values()) server.letGo();
+    await this.#turns.settled();
+    await this.#planes.close();
   }
 
   /** In the order in which each needs those before it. The program starts to load while the keys are made. */
@@ -242,8 +209,8 @@ export class ProcessControlPlanes implements ControlPlanes {
         await ensureAll(this.#resources(wanted, wanted.id, held, signal));
         held.backoff.reset();
         if (!announced) {
-          await this.#write(wanted.id, held, { announced: true });
-          this.#prepareSpare();
+          await this.#planes.write(wanted.id, held, { announced: true });
+          this.#planes.prepareSpare();
         }
         return;
       } catch (error) {
@@ -251,7 +218,7 @@ export class ProcessControlPlanes implements ControlPlanes {
         held.server.letGo();
         const isPortTaken = error instanceof ControlPlaneError && error.reason === 'PortTaken';
         if (isPortTaken && !announced && refused.size < PORTS_REFUSED) {
-          await this.#otherPorts(wanted.id, held, refused);
+          await this.#planes.otherPorts(wanted.id, held, refused);
           continue;
         }
         throw this.#failed(wanted, held, error);
@@ -291,7 +258,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     const startedBy = this.#kind.startedBy?.(place);
     await held.server.load({ ...this.#program, logPath: this.#folders.log(id), user: held.record.user, startedBy }, spare);
     // Before it may do anything: whoever comes after a crash must find it.
-    await this.#write(id, held, { process: held.server.identity });
+    await this.#planes.write(id, held, { process: held.server.identity });
     await this.#options.groups?.hold(id, held.server.identity!.pid, this.#limitsOf(wanted));
   }
 
@@ -303,7 +270,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     await this.#options.groups?.release(id);
     held.backoff.reset();
     held.notBefore = 0;
-    if (held.record.process !== undefined) await this.#write(id, held, { process: undefined });
+    if (held.record.process !== undefined) await this.#planes.write(id, held, { process: undefined });
   }
 
   /** Authorities, one step after the other until there is none left for now. A process that knows others is replaced. */
@@ -395,7 +362,7 @@ export class ProcessControlPlanes implements ControlPlanes {
     const { clock } = this.#options;
     this.#renewal = clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
     for (const [id, wanted] of this.#wanted) {
-      const held = this.#held.get(id);
+      const held = this.#planes.known(id);
       if (!held?.server.isLive || held.keys === undefined || clock.now() < dueOf(held)) continue;
       // Its process has to be started again for that, which is not done from here.
       if (clock.now() >= held.authoritiesDue) {
@@ -410,98 +377,12 @@ export class ProcessControlPlanes implements ControlPlanes {
     }
   }
 
-  /** What there is of the cluster, or a place for a new one. */
-  async #hold(wanted: WantedControlPlane): Promise<Held> {
-    const found = await this.#found(wanted.id);
-    if (found) return found;
-    // One after the other, so that no two get the same.
-    return this.#allocating(async () => {
-      const sharedUser = await this.#whyShared();
-      const allocation = new Allocation(this.#folders.root, (await this.#folders.records()).values());
-      const user = this.#spare.isThere ? this.#spare.user : sharedUser === undefined ? allocation.user() : undefined;
-      const { namespace, name } = wanted;
-      const first: ClusterRecord = { provider: this.provider, namespace, name, port: allocation.port(), user, sharedUser };
-      const record = { ...first, ...this.#kind.allocate?.(allocation, first) };
-      await this.#folders.write(wanted.id, record);
-      const held = this.#remember(wanted.id, record);
-      held.spare = await this.#spare.give(wanted.id);
-      return held;
-    });
-  }
-
-  /** Once nobody is waiting any more: another cluster may be wanted soon after this one. */
-  #prepareSpare(): void {
-    if (!this.#kind.loadsAhead) return;
-    this.#spareSoon?.cancel();
-    this.#spareSoon = this.#options.clock.setTimer(SPARE_AFTER_MS, () => {
-      this.#allocating(async () => {
-        const records = await this.#folders.records();
-        if (records.size === 0) return;
-        const shared = (await this.#whyShared()) !== undefined;
-        await this.#spare.prepare(shared ? undefined : new Allocation(this.#folders.root, records.values()).userAhead());
-      }).catch((error: unknown) => this.#options.log.warn('cannot start a program ahead of time', { error }));
-    });
-  }
-
-  #whyShared(): Promise<string | undefined> {
-    return (this.#sharedUser ??= whyNoOwnUsers([...this.#kind.files, this.#kind.program, process.execPath]));
-  }
-
-  async #found(id: string): Promise<Held | undefined> {
-    const held = this.#held.get(id);
-    if (held) return held;
-    const record = await this.#folders.record(id);
-    // What another provider made is not ours to touch.
-    return record && (record.provider ?? 'embedded') === this.provider ? this.#remember(id, record) : undefined;
-  }
-
-  #remember(id: string, record: ClusterRecord): Held {
-    const server = new ServerProcess(this.#folders.data(id), this.#options.clock);
-    const held: Held = { record, server, authoritiesDue: 0, backoff: new Backoff(RESTART), notBefore: 0 };
-    this.#held.set(id, held);
-    return held;
-  }
-
-  /** Others are given in place of those that somebody else on this machine has. */
-  #otherPorts(id: string, held: Held, refused: Set<number>): Promise<void> {
-    return this.#allocating(async () => {
-      const { port, tunnelPort = port, innerPorts = [] } = held.record;
-      for (const taken of [port, tunnelPort, ...innerPorts]) refused.add(taken);
-      const allocation = new Allocation(this.#folders.root, (await this.#folders.records()).values(), refused);
-      const change = { port: allocation.port(), ...this.#kind.allocate?.(allocation, held.record) };
-      await this.#write(id, held, change);
-    });
-  }
-
-  async #write(id: string, held: Held, change: Partial<ClusterRecord>): Promise<void> {
-    held.record = { ...held.record, ...change };
-    await this.#folders.write(id, held.record);
-  }
-
   #tell(id: string): void {
     for (const listener of this.#listeners) listener(id);
   }
 
   #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    return inTurn(this.#turns, id, work);
-  }
-
-  #allocating<T>(work: () => Promise<T>): Promise<T> {
-    return inTurn(ALLOCATIONS, this.#folders.root, work);
-  }
-}
-
-async function inTurn<T>(turns: Map<string, Promise<unknown>>, key: string, work: () => Promise<T>): Promise<T> {
-  const before = turns.get(key);
-  const turn = (async () => {
-    await before?.catch(() => {});
-    return work();
-  })();
-  turns.set(key, turn);
-  try {
-    return await turn;
-  } finally {
-    if (turns.get(key) === turn) turns.delete(key);
+    return this.#turns.take(id, work);
   }
 }
 

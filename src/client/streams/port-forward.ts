@@ -9,8 +9,8 @@ import { connectSocket } from './remote-command.ts';
 
 /** Connections to the ports of a Pod, through the API server. */
 export interface PortForward {
-  /** A new connection to a port. Fails with a TransportError when nothing listens there, at once or with the first byte. */
-  open(port: number): Promise<Duplex>;
+  /** A new connection to a port. Fails with a TransportError when nothing listens there, at once or with the first byte. `signal`: until it is there. */
+  open(port: number, signal?: AbortSignal): Promise<Duplex>;
   /** Resolves when the API server or the node has ended it. */
   closed: Promise<unknown>;
   close(): void;
@@ -30,7 +30,7 @@ export async function podPortForward(
   const connection = new SpdyConnection(tunnel, { role: 'client', clock });
   let requests = 0;
   return {
-    async open(port) {
+    async open(port, opening) {
       const headers = { port: String(port), requestid: String(requests++) };
       const errors = connection.open({ streamtype: 'error', ...headers });
       const data = connection.open({ streamtype: 'data', ...headers });
@@ -38,10 +38,18 @@ export async function podPortForward(
         new TransportError('ConnectionLost', `Cannot reach port ${port} of "${pod.name}": ${reason}`);
       errors.on('error', () => {});
       errors.on('data', (chunk: Buffer) => data.destroy(broken(chunk.toString())));
+      // The other side may never end it.
+      data.once('close', () => errors.destroy());
+      const giveUp = () => data.destroy();
+      opening?.addEventListener('abort', giveUp, { once: true });
+      if (opening?.aborted) giveUp();
       try {
         await Promise.all([errors.accepted, data.accepted]);
       } catch (error) {
+        giveUp();
         throw broken(errorText(error));
+      } finally {
+        opening?.removeEventListener('abort', giveUp);
       }
       // Nothing is said on it by us.
       errors.end();

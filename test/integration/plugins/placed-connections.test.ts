@@ -9,6 +9,7 @@ import { PlacedConnections } from '../../../src/areas/plugins/gateway/placed-con
 import { Upstream, UpstreamFailure, type Outgoing } from '../../../src/areas/plugins/gateway/upstream.ts';
 import { servePortForwarding } from '../../../src/engine/node/server/streams-handler.ts';
 import type { KubeObject } from '../../../src/kube/object.ts';
+import { FakeClock } from '../../../src/lib/clock-fake.ts';
 import { realClock } from '../../../src/lib/clock.ts';
 import type { Change, Informer } from '../../../src/runtime/informer/informer.ts';
 
@@ -17,6 +18,7 @@ let pod: Server;
 let api: Server;
 let upstream: Upstream;
 let secret: KubeObject | undefined;
+let informer: Informer;
 let changed: (change: Change<KubeObject>) => void;
 let tunnels: string[] = [];
 let open: Duplex[] = [];
@@ -43,6 +45,7 @@ const failure = (sent: Promise<unknown>) =>
 function forward(request: IncomingMessage, socket: Duplex, head: Buffer): void {
   tunnels.push(`${request.url} ${request.headers.authorization}`);
   open.push(socket.on('error', () => {}));
+  if (request.url!.includes('/pods/mute/')) return void socket.resume().once('end', () => socket.destroy());
   if (!request.url!.includes('/pods/p1/')) return void socket.end('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n');
   const dial = (_: unknown, port: number) =>
     new Promise<Duplex>((resolve, reject) => {
@@ -63,11 +66,11 @@ beforeEach(async () => {
   api = createServer((_, response) => void response.writeHead(404).end()).on('upgrade', forward);
   await Promise.all([pod, api].map((server) => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))));
   secret = accessWith('one');
-  const informer = {
+  informer = {
     list: () => [secret].filter((each) => each !== undefined).values(),
     onChange: (told: typeof changed) => void (changed = told),
-  };
-  upstream = new Upstream(realClock, new PlacedConnections(informer as unknown as Informer, realClock));
+  } as unknown as Informer;
+  upstream = new Upstream(realClock, new PlacedConnections(informer, realClock));
 });
 afterEach(() => {
   upstream.close();
@@ -122,4 +125,20 @@ it('a way that is taken back is closed, and there is none any more', { timeout: 
   changed({ type: 'deleted', object: before });
   expect(await failure(send({}))).toMatchObject({ isUnsent: true });
   await expect.poll(() => open.every(({ destroyed }) => destroyed)).toBe(true);
+});
+
+it('a cluster that takes everything and answers nothing holds nobody, and nothing stays open', { timeout: 60_000 }, async () => {
+  const clock = new FakeClock();
+  const connections = new PlacedConnections(informer, clock);
+  const { placed } = endpoint('mute');
+  const asked = [1, 2].map(() => failure(connections.open(placed, 80, new AbortController().signal)));
+  await expect.poll(() => tunnels.length).toBe(1);
+  await clock.advance(10_000);
+  expect((await Promise.all(asked)).every((error) => error !== undefined)).toBe(true);
+  await expect.poll(() => open.every(({ destroyed }) => destroyed)).toBe(true);
+  const again = failure(connections.open(placed, 80, new AbortController().signal));
+  await expect.poll(() => tunnels.length).toBe(2);
+  connections.close();
+  await clock.advance(10_000);
+  expect(await again).toBeDefined();
 });

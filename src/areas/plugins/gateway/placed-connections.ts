@@ -5,6 +5,7 @@ import { noCredentials } from '../../../client/config/credentials.ts';
 import { podPortForward, type PortForward } from '../../../client/streams/port-forward.ts';
 import type { Transport } from '../../../client/transport.ts';
 import type { KubeObject } from '../../../kube/object.ts';
+import { longLivedController, orAborted } from '../../../lib/abort.ts';
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import type { Informer } from '../../../runtime/informer/informer.ts';
 
@@ -19,7 +20,9 @@ interface Way {
   /** Where it leads: with another address or authority it is another. */
   to: string;
   transport: Transport;
+  /** Those for new connections. */
   pods: Map<string, Tunnel>;
+  tunnels: Set<Tunnel>;
 }
 
 interface Tunnel {
@@ -30,6 +33,8 @@ interface Tunnel {
 
 /** A tunnel that nobody uses is closed after so long. */
 const IDLE_MS = 60_000;
+/** Whoever administers the cluster may have it take everything and answer nothing: then nobody waits for more than this. */
+const OPEN_MS = 10_000;
 
 /**
  * Connections to Pods of plugins in tenants' clusters, whose networks the gateway is not in: through the API server of the cluster, and from
@@ -51,24 +56,35 @@ export class PlacedConnections {
 
   /** @throws when the Pod cannot be reached; nothing of it was seen there then */
   async open(pod: PlacedPod, port: number, signal: AbortSignal): Promise<Duplex> {
-    const { pods, transport } = this.#way(pod.tenant);
+    const way = this.#way(pod.tenant);
     const key = `${pod.namespace}/${pod.name}`;
-    const tunnel = pods.get(key) ?? this.#dig(pods, key, transport, pod);
+    const tunnel = way.pods.get(key) ?? this.#dig(way, key, pod);
     tunnel.idle?.cancel();
     tunnel.connections++;
     const left = () => {
       if (--tunnel.connections > 0) return;
-      tunnel.idle = this.#clock.setTimer(IDLE_MS, () => close(pods, key, tunnel));
+      if (way.pods.get(key) !== tunnel) return shut(way, tunnel);
+      tunnel.idle = this.#clock.setTimer(IDLE_MS, () => (retire(way, key, tunnel), shut(way, tunnel)));
     };
+    const opening = longLivedController();
+    const giveUp = () => opening.abort();
+    const late = this.#clock.setTimer(OPEN_MS, giveUp);
+    signal.addEventListener('abort', giveUp, { once: true });
+    if (signal.aborted) giveUp();
     try {
-      const connection = await (await tunnel.forward).open(port);
+      const forward = await orAborted(tunnel.forward, opening.signal);
+      const connection = await forward.open(port, opening.signal);
       connection.once('close', left);
       if (signal.aborted) connection.destroy();
       return connection;
     } catch (error) {
+      // What goes through it now is not cut off for that.
+      if (!signal.aborted) retire(way, key, tunnel);
       left();
-      close(pods, key, tunnel);
       throw error;
+    } finally {
+      late.cancel();
+      signal.removeEventListener('abort', giveUp);
     }
   }
 
@@ -90,7 +106,7 @@ export class PlacedConnections {
         headers: () => Promise.resolve({ Authorization: `Bearer ${decoded(this.#secretOf(tenant) ?? secret, 'token')}` }),
       },
     });
-    const way = { to: leadsTo(secret), transport, pods: new Map<string, Tunnel>() };
+    const way = { to: leadsTo(secret), transport, pods: new Map<string, Tunnel>(), tunnels: new Set<Tunnel>() };
     this.#ways.set(tenant, way);
     return way;
   }
@@ -100,12 +116,15 @@ export class PlacedConnections {
     return undefined;
   }
 
-  #dig(pods: Map<string, Tunnel>, key: string, transport: Transport, { namespace, name }: PlacedPod): Tunnel {
-    const forward = podPortForward(transport, { namespace, name }, { clock: this.#clock });
+  #dig(way: Way, key: string, { namespace, name }: PlacedPod): Tunnel {
+    const opening = longLivedController();
+    const late = this.#clock.setTimer(OPEN_MS, () => opening.abort());
+    const forward = podPortForward(way.transport, { namespace, name }, { signal: opening.signal, clock: this.#clock });
     const tunnel: Tunnel = { forward, connections: 0 };
-    pods.set(key, tunnel);
-    const gone = () => close(pods, key, tunnel);
-    forward.then(({ closed }) => closed.then(gone, gone), gone);
+    way.pods.set(key, tunnel);
+    way.tunnels.add(tunnel);
+    const gone = () => (retire(way, key, tunnel), shut(way, tunnel));
+    forward.finally(() => late.cancel()).then(({ closed }) => closed.then(gone, gone), gone);
     return tunnel;
   }
 
@@ -113,15 +132,20 @@ export class PlacedConnections {
     const way = this.#ways.get(tenant);
     if (way === undefined) return;
     this.#ways.delete(tenant);
-    for (const [key, tunnel] of way.pods) close(way.pods, key, tunnel);
+    way.pods.clear();
+    for (const tunnel of way.tunnels) shut(way, tunnel);
     void way.transport.close().catch(() => {});
   }
 }
 
-function close(pods: Map<string, Tunnel>, key: string, tunnel: Tunnel): void {
+/** New connections go another way. */
+function retire(way: Way, key: string, tunnel: Tunnel): void {
+  if (way.pods.get(key) === tunnel) way.pods.delete(key);
+}
+
+function shut(way: Way, tunnel: Tunnel): void {
   tunnel.idle?.cancel();
-  if (pods.get(key) !== tunnel) return;
-  pods.delete(key);
+  if (!way.tunnels.delete(tunnel)) return;
   tunnel.forward.then(
     (forward) => forward.close(),
     () => {},

@@ -1,10 +1,11 @@
-import { chown, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
+import { lchown, mkdir, readdir, readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { enclosedService, missingForServices } from '../areas/clusters/access/enclosure/enclosed-service.ts';
 import { packagesOf } from '../areas/clusters/machines/image/product-files.ts';
 import { freeUser, SERVICE_USERS } from '../areas/clusters/machines/model/free-user.ts';
 import { SharedImages } from '../lib/oci/shared-images.ts';
 import { readIfPresent, replaceFile } from '../lib/pki/private-file.ts';
+import { ENVIRONMENT } from '../lib/run-command.ts';
 import { sharedImagesFolder } from './shared-images-folder.ts';
 
 /** Where it finds what it keeps, when it is enclosed. */
@@ -12,6 +13,8 @@ const CACHE = '/cache';
 const SHARED = '/shared';
 /** Authorities that an operator has Node trust besides its own. */
 const AUTHORITIES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR'];
+/** What else it goes by. There may be passwords in others that are none of its business. */
+const VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'].flatMap((name) => [name, name.toLowerCase()]).concat('NODE_OPTIONS');
 /** Whatever else the machine asks for names, these are what a program without its files can do. */
 const LOOKUP = 'hosts: files dns\n';
 /** All that its program has outside of itself: how to listen where Node cannot. */
@@ -20,7 +23,6 @@ const COPIED = ['resolv.conf', 'hosts'];
 
 export interface ServicesCommand {
   command: string[];
-  /** Besides what we have. */
   env: Record<string, string>;
 }
 
@@ -33,11 +35,16 @@ export async function servicesCommand(data: string, program: string): Promise<Se
   await mkdir(cache, { recursive: true, mode: 0o700 });
   const shared = sharedImagesFolder(data);
   await new SharedImages(shared).open();
-  if (process.getuid?.() !== 0) return { command: [process.execPath, program, '--cache', cache, '--shared', shared], env: {} };
+  if (process.getuid?.() !== 0)
+    return {
+      command: [process.execPath, program, '--cache', cache, '--shared', shared],
+      env: { ...ENVIRONMENT, ...ours([...VARIABLES, ...AUTHORITIES]) },
+    };
   const missing = await missingForServices();
   if (missing !== undefined) throw new Error(`Cannot serve names and images to workers: ${missing}; install it`);
   const user = freeUser(data, [], SERVICE_USERS)!;
-  for (const path of [cache, ...(await readdir(cache)).map((name) => join(cache, name))]) await chown(path, user, user);
+  // What is in there its program made: a link may lead to any file of the machine.
+  for (const path of [cache, ...(await readdir(cache)).map((name) => join(cache, name))]) await lchown(path, user, user);
   await copyNameSettings(data);
   const programs = dirname(program);
   const product = dirname(programs);
@@ -55,7 +62,14 @@ export async function servicesCommand(data: string, program: string): Promise<Se
     owns: { [CACHE]: cache },
     command: [await realpath(process.execPath), program, '--cache', CACHE, '--shared', SHARED],
   });
-  return { command, env: Object.fromEntries(authorities.map(({ name, place }) => [name, place])) };
+  return {
+    command,
+    env: { ...ENVIRONMENT, ...ours(VARIABLES), ...Object.fromEntries(authorities.map(({ name, place }) => [name, place])) },
+  };
+}
+
+function ours(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])));
 }
 
 async function packages(product: string): Promise<Record<string, string>> {

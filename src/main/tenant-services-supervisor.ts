@@ -12,6 +12,8 @@ import { SERVICE_PORTS, type ServedMessage, type ServeMessage } from './tenant-s
 
 /** How old what it knows of the machine's resolvers may be: nobody tells when they change. */
 const LOOK_MS = 30_000;
+/** It speaks with strangers: one that does not end is not waited for. */
+const END_MS = 10_000;
 const RESTART = { initialMs: 200, maxMs: 30_000, jitter: 0.2 };
 
 /** Names and images for workers, in a process that is there as long as there are networks with clusters in them. */
@@ -61,13 +63,19 @@ export class TenantServicesSupervisor implements TenantServices {
 
   async #end(): Promise<void> {
     this.#timer?.cancel();
-    await this.#told;
-    const child = this.#child;
-    if (!isRunning(child)) return;
-    const ended = new Promise((resolve) => void child.once('exit', resolve));
-    if (child.connected) child.disconnect();
-    else child.kill();
-    await ended;
+    const patience = realClock.setTimer(END_MS, () => void this.#child?.kill('SIGKILL'));
+    patience.hold?.();
+    try {
+      await this.#told;
+      const child = this.#child;
+      if (!isRunning(child)) return;
+      const ended = new Promise((resolve) => void child.once('exit', resolve));
+      if (child.connected) child.disconnect();
+      else child.kill();
+      await ended;
+    } finally {
+      patience.cancel();
+    }
   }
 
   /** One after the other: each is answered for what there was to serve when its turn came. */
@@ -102,7 +110,8 @@ export class TenantServicesSupervisor implements TenantServices {
     // It gets no file of the operator's: what is in there besides is none of its business.
     this.#registries = forTenants(await readRegistries(registriesPath(this.#data)));
     const { command, env } = await servicesCommand(this.#data, program);
-    const child = spawn(command[0], command.slice(1), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env: { ...process.env, ...env } });
+    // In a session of its own: in ours it could type into the operator's terminal.
+    const child = spawn(command[0], command.slice(1), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], env, detached: true });
     this.#child = child;
     this.#look ??= this.#lookLater();
     child.once('error', (error) => this.#log.warn('names and images for workers cannot be started', { error: String(error) }));

@@ -43,4 +43,23 @@ describe('programPlan', () => {
     expect(argumentsOf('kube-controller-manager').join(' ')).toContain('-certificatesigningrequest-approving-controller');
     expect(argumentsOf('kube-apiserver')).toContain('--authorization-mode=Node,RBAC');
   });
+
+  it('has three of each behind one endpoint, of which the first API server starts alone and one controller leads', () => {
+    const { programs, balancer, store } = programPlan({ ...LAYOUT, replicas: 3 });
+    const early = programs.filter(({ afterReady }) => !afterReady).map(({ name, replica }) => `${name} ${replica ?? ''}`.trim());
+    expect(early).toEqual(['etcd 0', 'etcd 1', 'etcd 2', 'kube-apiserver 0', 'konnectivity-server']);
+    expect(programs).toHaveLength(13);
+    expect(balancer).toEqual({
+      listen: ['127.0.0.1', '100.66.0.3'],
+      port: 20_001,
+      backends: ['127.0.0.2', '127.0.0.3', '127.0.0.4'],
+    });
+    expect(store.members).toBe(3);
+    const [first] = programs.filter(({ name }) => name === 'kube-apiserver');
+    expect(first.args).toContain('--etcd-servers=unixs://etcd:0,unixs://etcd:1,unixs://etcd:2');
+    // What nodes are told is the endpoint, which all of them have.
+    expect(first.args).toContain('--advertise-address=100.66.0.3');
+    expect(first.args).toContain('--secure-port=20001');
+    expect(programs.find(({ name }) => name === 'kube-scheduler')!.args).toContain('--leader-elect=true');
+  });
 });

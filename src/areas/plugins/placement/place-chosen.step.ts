@@ -67,7 +67,8 @@ function report(installation: PluginInstallation, place: Place, tenantIn: string
   const isThere = place.in === 'cluster' && placement?.cluster === place.cluster;
   if (!isThere) return reportPlaced(installation, 'False', InstallationReason.Moving, 'it answers where it was', now);
   if (place.isReachable) return reportPlaced(installation, 'True', InstallationReason.InCluster, `in cluster "${place.cluster}"`, now);
-  reportPlaced(installation, 'False', InstallationReason.ClusterUnavailable, `cluster "${place.cluster}" does not answer`, now);
+  const why = place.surplus ?? `cluster "${place.cluster}" does not answer`;
+  reportPlaced(installation, 'False', InstallationReason.ClusterUnavailable, why, now);
 }
 
 export function reportPlaced(

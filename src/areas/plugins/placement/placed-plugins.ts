@@ -70,7 +70,8 @@ export class PlacedPlugins {
       tenantIn,
       servedIn,
       isServed: (status?.gateway?.routes ?? []).length > 0,
-      unable: versions.map(({ manifest }) => whyOnHost(manifest)).find((why) => why !== undefined) ?? inside?.surplus,
+      unable: versions.map(({ manifest }) => whyOnHost(manifest)).find((why) => why !== undefined),
+      surplus: inside?.surplus,
       ...(inside?.isKnown ? { home: { cluster: inside.home.cluster, hasWorkers: inside.hasWorkers } } : {}),
     });
   }

@@ -12,6 +12,12 @@ it.each<[string, PlaceFacts, Place]>([
   ['that is new', { tenantIn: 'acme', isServed: false, home }, inside(true)],
   ['that cannot follow', { tenantIn: 'acme', isServed: true, home, unable: 'why' }, { in: 'host', kept: 'why' }],
   ['that cannot follow any more', { tenantIn: 'acme', servedIn: 'acme', isServed: true, home, unable: 'why' }, { in: 'host', kept: 'why' }],
+  ['whose cluster is too full to tell', { tenantIn: 'acme', isServed: true, home, surplus: 'full' }, { in: 'host', kept: 'full' }],
+  [
+    'that is there, and whose cluster is too full to tell',
+    { tenantIn: 'acme', servedIn: 'acme', isServed: true, home, surplus: 'full' },
+    { ...inside(false), surplus: 'full' } as Place,
+  ],
   ['whose cluster does not answer yet', { tenantIn: 'acme', isServed: true }, HOST],
   ['that is new, and whose cluster does not answer yet', { tenantIn: 'acme', isServed: false }, inside(false)],
   ['that is there, and whose cluster does not answer', { tenantIn: 'acme', servedIn: 'acme', isServed: true }, inside(false)],

@@ -27,6 +27,12 @@ const PATIENCE = '--timeout=60';
 /** The switch's answer is asked for with the last rows: asked for afterwards, OVN would work everything out once more. */
 const SETTLED = '--wait=hv';
 
+interface Plan {
+  /** Of no VPC. */
+  common: readonly (readonly Command[])[];
+  programs: readonly { name: string; commands: readonly Command[] }[];
+}
+
 /** OVN's northbound database: what there should be. Commands of many VPCs share a transaction; `run` is `ovn-nbctl`. */
 export class Northbound {
   readonly #run: (args: readonly string[]) => Promise<string>;
@@ -37,22 +43,24 @@ export class Northbound {
 
   /** Writes what differs, takes away what none has, and waits until the switch does it. Says what could not be written, by VPC. */
   async write(all: readonly Wanted[], stale: readonly Wanted[], platform: Platform): Promise<Map<string, Error>> {
-    const rows = await this.#rows();
-    const common = [...removalCommands(rows, rowsOf(all)).map((command) => [command]), externalCommands()];
-    const programs = stale.map(({ vpc, peers }) => ({ name: vpc.name, commands: vpcCommands(vpc, peers, platform, rows.groups) }));
     try {
+      const { common, programs } = await this.#plan(all, stale, platform);
       await this.#commit([...common, ...programs.map(({ commands }) => commands)], SETTLED);
       return new Map();
     } catch {
-      // One of them is wrong, and all are refused: each by itself says which.
-      return this.#writeEach(common, programs);
+      // One of them is wrong, and its part is refused: each by itself says which. Parts before it are written, so that other commands are due.
+      return this.#writeEach(await this.#plan(all, stale, platform));
     }
   }
 
-  async #writeEach(
-    common: readonly (readonly Command[])[],
-    programs: readonly { name: string; commands: readonly Command[] }[],
-  ): Promise<Map<string, Error>> {
+  async #plan(all: readonly Wanted[], stale: readonly Wanted[], platform: Platform): Promise<Plan> {
+    const rows = await this.#rows();
+    const common = [...removalCommands(rows, rowsOf(all)).map((command) => [command]), externalCommands()];
+    const programs = stale.map(({ vpc, peers }) => ({ name: vpc.name, commands: vpcCommands(vpc, peers, platform, rows.groups) }));
+    return { common, programs };
+  }
+
+  async #writeEach({ common, programs }: Plan): Promise<Map<string, Error>> {
     const failed = new Map<string, Error>();
     await this.#commit(common);
     for (const { name, commands } of programs) {

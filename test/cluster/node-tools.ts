@@ -11,6 +11,7 @@ export type NodeTool =
   | 'conntrack'
   | 'busybox'
   | 'git'
+  | 'python3'
   | 'java'
   | 'mvn'
   | 'ethtool'
@@ -30,6 +31,7 @@ const PACKAGES: Record<NodeTool, string> = {
   conntrack: 'conntrack',
   busybox: 'busybox-static',
   git: 'git',
+  python3: 'python3-minimal',
   ethtool: 'ethtool',
   'ovn-northd': 'ovn-central',
   'ovn-controller': 'ovn-host',

@@ -32,6 +32,9 @@ const flip = (at: number) => (content: Buffer) => {
   return content;
 };
 
+/** What a segment holds, without the zeros ahead of its end that the next commits are written into. */
+const written = (content: Buffer) => content.subarray(0, content.findLastIndex((byte) => byte !== 0) + 1);
+
 async function refusal(disk: SimulatedDisk): Promise<StoreError> {
   return openOn(disk).then(
     async (store) => {
@@ -111,7 +114,7 @@ describe('a damaged directory', () => {
     ['has a wrong checksum', flip(-5)],
   ])('is opened up to the commit before when the last one was never finished and %s', async (_how, damage) => {
     const disk = await threeCommits();
-    disk.damage(segment(1), damage);
+    disk.damage(segment(1), (content) => damage(written(content)));
     const store = await openOn(disk);
     expect([...stateOf(store).keys()]).toEqual(['/a', '/b']);
     expect((await store.put('/c', 0, text('again'))).revision).toBe(3);
@@ -121,12 +124,19 @@ describe('a damaged directory', () => {
     await again.close();
   });
 
+  it('ends with its last commit when it was closed, and has zeros behind it when it was not', async () => {
+    const [closed, cut] = [await threeCommits(true), await threeCommits()].map((disk) => contentOf(disk, segment(1)));
+    // The closing mark is a commit without records.
+    expect(closed.length).toBe(written(cut).length + 40);
+    expect(cut.length).toBe(HEADER + 128 * 1024);
+  });
+
   it('is not mistaken for damaged when values look like commits', async () => {
     const disk = await threeCommits();
     let store = await openOn(disk);
     // The whole log as a value, with everything that could pass for a commit behind a torn one.
     await store.put('/log', 0, () => ({ bytes: contentOf(disk, segment(1)) }));
-    disk.damage(segment(1), (content) => content.subarray(0, -10));
+    disk.damage(segment(1), (content) => written(content).subarray(0, -10));
     store = await openOn(disk);
     expect([...stateOf(store).keys()]).toEqual(['/a', '/b', '/c']);
     await store.close();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -42,6 +42,25 @@ describe.skipIf(!mounted)('a disk that is really full', () => {
     await store.close();
     store = await openStore(data);
     expect(store.range('').entries.every(({ key, bytes }) => bytes.length === 20_000 && bytes[7] === Number(key.slice(1)))).toBe(true);
+    expect(store.count('')).toBe(written + 1);
+    await store.close();
+  });
+
+  it('takes small writes until there is no room for one, although room is made ahead of them', async () => {
+    const data = join(mountPoint, 'small');
+    const ballast = join(mountPoint, 'ballast');
+    rmSync(join(mountPoint, 'data'), { recursive: true, force: true });
+    writeFileSync(ballast, Buffer.alloc(600_000));
+    const store = await openStore(data);
+    let written = 0;
+    const refusal = await (async () => {
+      for (; ; written++) await store.put(`/${written}`, 0, () => ({ bytes: Buffer.alloc(2000, 1) }));
+    })().catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ code: 'DiskFull' });
+    const { bavail, bsize } = statfsSync(mountPoint);
+    expect([written * 2000 > 300_000, bavail * bsize < 64_000]).toEqual([true, true]);
+    rmSync(ballast);
+    await store.put('/after', 0, () => ({ bytes: Buffer.from('1') }));
     expect(store.count('')).toBe(written + 1);
     await store.close();
   });

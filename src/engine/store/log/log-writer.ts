@@ -6,6 +6,13 @@ import { segmentName } from './file-names.ts';
 import { createSegment } from './segment-file.ts';
 import { MARK_BYTES, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment-header.ts';
 
+/**
+ * What small commits are written into is made durable ahead of them, as zeros: a commit behind the end of a file makes the disk write the
+ * file's length too, which takes as long as the commit itself.
+ */
+const ROOM = Buffer.alloc(128 * 1024);
+const SMALL_BYTES = 8 * 1024;
+
 export interface EarlierSegment {
   number: number;
   length: number;
@@ -38,6 +45,8 @@ export class LogWriter {
   #file: OpenFile;
   #header: SegmentHeader;
   #length: number;
+  /** Up to here the file has its length on disk. */
+  #roomUntil: number;
   #earlier: readonly EarlierSegment[];
   #broken: 'tail' | 'segment' | undefined;
   #marked = true;
@@ -49,6 +58,7 @@ export class LogWriter {
     this.#file = options.file;
     this.#header = options.header;
     this.#length = options.length;
+    this.#roomUntil = options.length;
     this.#earlier = options.earlier;
   }
 
@@ -101,6 +111,7 @@ export class LogWriter {
   async close(): Promise<void> {
     try {
       if (!this.#broken && !this.#marked) await this.#writeBatch([]);
+      if (this.#roomUntil > this.#length) await this.#file.truncate(this.#length);
     } catch {
       // All commits are on disk without it.
     } finally {
@@ -110,13 +121,28 @@ export class LogWriter {
 
   async #writeBatch(writes: readonly StagedWrite[]): Promise<void> {
     const parts = this.#encoder.encode(this.#header.mark, this.#length, writes);
+    const end = parts.reduce((sum, part) => sum + part.length, this.#length);
+    if (end > this.#roomUntil && end - this.#length <= SMALL_BYTES) await this.#makeRoom();
     try {
       await this.#file.writeDurably(parts, this.#length);
     } catch (error) {
       this.#broken = isDiskFull(error) ? 'tail' : 'segment';
       throw error;
     }
-    for (const part of parts) this.#length += part.length;
+    this.#length = end;
+    this.#roomUntil = Math.max(this.#roomUntil, end);
+  }
+
+  /** A disk that has no room for it may still have some for the commit. */
+  async #makeRoom(): Promise<void> {
+    try {
+      await this.#file.writeDurably([ROOM], this.#length);
+      this.#roomUntil = this.#length + ROOM.length;
+    } catch (error) {
+      if (isDiskFull(error)) return;
+      this.#broken = 'segment';
+      throw error;
+    }
   }
 
   async #repair(revision: number): Promise<void> {
@@ -124,6 +150,7 @@ export class LogWriter {
       this.#broken = 'segment';
       await this.#file.truncate(this.#length);
       await this.#file.datasync();
+      this.#roomUntil = this.#length;
       this.#broken = undefined;
     } else if (this.#broken === 'segment') {
       await this.#beginSegment(revision);
@@ -144,6 +171,7 @@ export class LogWriter {
     this.#file = file;
     this.#header = header;
     this.#length = SEGMENT_HEADER_BYTES;
+    this.#roomUntil = SEGMENT_HEADER_BYTES;
     await old.close().catch(() => {});
   }
 }

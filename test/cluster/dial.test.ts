@@ -1,9 +1,17 @@
 import { rmSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { RUNTIMED_HEALTH_PORT } from '../../src/api/kruntimes.io/v1alpha1/names.ts';
 import type { Run } from '../../src/api/kruntimes.io/v1alpha1/run.ts';
 import type { Tenant } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
+import { createClient } from '../../src/client/client.ts';
+import { connectContext } from '../../src/client/config/connect.ts';
+import { parseKubeconfig } from '../../src/client/config/kubeconfig-file.ts';
+import { resolveContext } from '../../src/client/config/kubeconfig.ts';
+import { Pod } from '../../src/client/kinds.ts';
+import { podPortForward } from '../../src/client/streams/port-forward.ts';
 import { findCondition } from '../../src/kube/conditions.ts';
 import { type } from '../e2e/command.ts';
 import { openWorkbench, type Workbench } from './kubectl.ts';
@@ -84,6 +92,24 @@ describe('the dial', () => {
     // A machine that is emulated may be too busy with the Run to say at once that it is well.
     await until(async () => (await bench.works('get runtime bash -n acme--dev -o jsonpath={.status.readyReplicas}')) === '1');
   }, 600_000);
+
+  it('a Pod on its worker is reached through the API server of the cluster, as the plugin gateway does it', async () => {
+    const { stdout } = await command('tenantry', 'cluster', 'kubeconfig', 'acme', '-n', 'acme', ...here());
+    const transport = await connectContext(resolveContext(await parseKubeconfig(stdout)));
+    const client = createClient(transport);
+    try {
+      const { items } = await client.resource(Pod, 'acme--dev').list({ labelSelector: 'runtime=bash' });
+      const forward = await podPortForward(transport, { namespace: 'acme--dev', name: items[0].metadata.name! });
+      for (let request = 0; request < 2; request++) {
+        const connection = await forward.open(RUNTIMED_HEALTH_PORT);
+        connection.write('GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+        expect(await text(connection)).toMatch(/^HTTP\/1\.1 200 /);
+      }
+      forward.close();
+    } finally {
+      await client.close();
+    }
+  }, 120_000);
 
   it('turned back, they work on the host again, and the cluster is gone', async () => {
     await bench.works(`patch tenant acme --type merge -p '{"spec":{"isolation":"Namespace"}}'`);

@@ -7,12 +7,24 @@ export interface PemBlock {
   hasHeaders: boolean;
 }
 
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n([\s\S]*?)-----END \1-----\r?\n?/g;
+const BEGIN = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n/g;
+const END = /-----END ([A-Z0-9 ]+)-----\r?\n?/g;
 
+/** In time that grows with the text and no faster: some of it was written by tenants, to be read by all. */
 export function parsePem(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];
-  for (const match of text.matchAll(BLOCK)) {
-    const body = match[2];
+  const ends = endsByLabel(text);
+  let from = 0;
+  for (const begin of text.matchAll(BEGIN)) {
+    if (begin.index < from) continue;
+    const label = begin[1];
+    const bodyStart = begin.index + begin[0].length;
+    const candidates = ends.get(label) ?? [];
+    while (candidates.length > 0 && candidates.at(-1)!.index < bodyStart) candidates.pop();
+    const end = candidates.at(-1);
+    if (end === undefined) continue;
+    from = end.index + end[0].length;
+    const body = text.slice(bodyStart, end.index);
     const lines = body.split(/\r?\n/);
     const headers = lines.filter((line) => line.includes(':'));
     const base64 = lines
@@ -21,14 +33,25 @@ export function parsePem(text: string): PemBlock[] {
       .trim();
     if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) continue;
     blocks.push({
-      label: match[1],
+      label,
       der: Buffer.from(base64, 'base64'),
-      start: match.index,
-      end: match.index + match[0].length,
+      start: begin.index,
+      end: from,
       hasHeaders: headers.length > 0,
     });
   }
   return blocks;
+}
+
+/** The first one last. */
+function endsByLabel(text: string): Map<string, RegExpExecArray[]> {
+  const ends = new Map<string, RegExpExecArray[]>();
+  for (const end of [...text.matchAll(END)].reverse()) {
+    const same = ends.get(end[1]);
+    if (same === undefined) ends.set(end[1], [end]);
+    else same.push(end);
+  }
+  return ends;
 }
 
 export function toPem(label: string, der: Uint8Array): string {

@@ -26,6 +26,7 @@ afterEach(() => {
 it.each<[string, string]>([
   ['no JSON', 'oh no\n'],
   ['no event', 'null\n'],
+  ['an event that there is not', '{"type":"x1"}\n'],
   ['a line without an end', 'x'.repeat(100_000)],
 ])('a process that says %s, is taken for one that ended', async (_what, words) => {
   const events: string[] = [];

@@ -14,6 +14,9 @@ export type ControlEvent =
   /** How many of several API servers are ready. */
   | { type: 'replicas'; ready: number };
 
+/** Each is kept, so there are no others. */
+const EVENT_TYPES: ReadonlySet<unknown> = new Set<ControlEvent['type']>(['hello', 'disk', 'store', 'programs', 'replicas']);
+
 export const CONTROL_SOCKET = 'control.sock';
 /** The kernel takes 107 bytes. */
 const MAX_PATH_BYTES = 107;
@@ -67,7 +70,7 @@ export async function watchControl(
 function eventIn(line: string): ControlEvent | undefined {
   try {
     const event = JSON.parse(line) as ControlEvent | null;
-    return typeof event?.type === 'string' ? event : undefined;
+    return EVENT_TYPES.has(event?.type) ? event! : undefined;
   } catch {
     return undefined;
   }

@@ -75,14 +75,16 @@ export class ProcessControlPlanes implements ControlPlanes {
       const held = await this.#planes.hold(wanted);
       const before = this.#wanted.get(wanted.id);
       this.#kind.check?.(wanted);
-      this.#wanted.set(wanted.id, wanted);
       if (this.#isAsWanted(held, before, wanted)) return this.#running(wanted, held);
+      // Until all of it is done: what could not be, such as a revocation, is tried again.
+      this.#wanted.delete(wanted.id);
       await this.#rotate(wanted, held);
       if (held.server.isLive && held.edition !== editionOf(this.#word(wanted, held))) await this.#endProgram(wanted.id, held);
       if (!held.server.isLive) this.#checkBackoff(wanted, held);
       if (held.record.forwarded !== wanted.address) await this.#planes.write(wanted.id, held, { forwarded: wanted.address });
       const ensure = () => this.#ensure(wanted, held, signal);
       await (held.server.isLive ? ensure() : STARTS.use(ensure, signal));
+      this.#wanted.set(wanted.id, wanted);
       this.#renewal ??= this.#options.clock.setTimer(RENEWAL_CHECK_MS, () => this.#renewAll());
       return this.#running(wanted, held);
     });

@@ -13,7 +13,12 @@ function aCluster(status: Status): TenantCluster {
 }
 
 /** One round with a provider whose programs of these versions do not come up. */
-async function round(cluster: TenantCluster, broken: Record<string, ControlPlaneError>, offered = ['1.35.4', '1.34.4']): Promise<Outcome> {
+async function round(
+  cluster: TenantCluster,
+  broken: Record<string, ControlPlaneError>,
+  offered = ['1.35.4', '1.34.4'],
+  signal = new AbortController().signal,
+): Promise<Outcome> {
   const run = (wanted: WantedControlPlane) => {
     const error = broken[wanted.version];
     const running = { endpoint: 'https://10.0.0.1:1', certificatesExpire: 0, replicas: { wanted: 1, ready: 1 } };
@@ -27,7 +32,7 @@ async function round(cluster: TenantCluster, broken: Record<string, ControlPlane
     setRunning: () => Promise.resolve(),
     sleepWorkers: () => Promise.resolve(),
   });
-  return step.run(cluster, { signal: new AbortController().signal, now: () => 0 });
+  return step.run(cluster, { signal, now: () => 0 });
 }
 
 const UPGRADING = { version: '1.34.4', upgrade: { version: '1.35.4' } };
@@ -50,6 +55,13 @@ it('controlPlaneReady goes back to the version before when the new one does not 
   });
   expect((await round(cluster, { '1.35.4': ENDED })).type).toBe('done');
   expect(cluster.status).toMatchObject({ version: '1.34.4', upgrade: { version: '1.35.4', failed: 'kube-apiserver ended: unknown flag' } });
+});
+
+it('controlPlaneReady gives up no version because Tenantry is stopped while it starts', async () => {
+  const cluster = aCluster(UPGRADING);
+  await round(cluster, { '1.35.4': ENDED }, undefined, AbortSignal.abort());
+  expect(cluster.status).toMatchObject(UPGRADING);
+  expect(cluster.status!.upgrade).not.toHaveProperty('failed');
 });
 
 it.each<[string, ControlPlaneError, string[]]>([

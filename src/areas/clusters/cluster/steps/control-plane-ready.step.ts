@@ -43,16 +43,23 @@ export function controlPlaneReady(
         if (trouble) return waiting(ClusterReason[trouble.reason], trouble.message, LOOK_AGAIN_MS);
         return done('Serving', servingText(running, planes.provider));
       };
-      return orWaiting(() => orFormerVersion(cluster, ports.offers, serve));
+      return orWaiting(() => orFormerVersion(cluster, ports.offers, serve, signal));
     },
   };
 }
 
 /** A version that does not come up is given up: in the next round the one before it is started again, on the same store. */
-async function orFormerVersion(cluster: TenantCluster, { controlPlanes }: Offers, serve: () => Promise<Outcome>): Promise<Outcome> {
+async function orFormerVersion(
+  cluster: TenantCluster,
+  { controlPlanes }: Offers,
+  serve: () => Promise<Outcome>,
+  signal: AbortSignal,
+): Promise<Outcome> {
   try {
     return await serve();
   } catch (error) {
+    // It was us who ended, not the version: whoever comes next goes on with it.
+    if (signal.aborted) throw error;
     const { provider, version } = cluster.status!;
     const isThere = controlPlanes.some((offer) => offer.provider === provider && offer.versions.includes(version!));
     if (!isUpgrading(cluster.status!) || !isThere || !(error instanceof ControlPlaneError) || !GIVES_UP.has(error.reason)) throw error;

@@ -31,7 +31,11 @@ export class ReplicaWatch {
 
   start(): void {
     this.#timer = this.#ports.clock.setTimer(LOOK_EVERY_MS, () => {
-      void this.look().finally(() => this.#timer !== undefined && this.start());
+      void this.look()
+        .catch(() => {
+          // Its keys are being replaced just now.
+        })
+        .finally(() => this.#timer !== undefined && this.start());
     });
   }
 

@@ -28,6 +28,7 @@ describe('PlaneWeights', () => {
       },
       used(id) {
         machine.reads++;
+        if (!(id in machine.uses)) return Promise.reject(new Error('too many open files'));
         return Promise.resolve(machine.uses[id] * (clock.monotonic() - started) * 1e6);
       },
       weigh: (id, weight) => Promise.resolve(void machine.weights.set(id, weight)),
@@ -57,6 +58,14 @@ describe('PlaneWeights', () => {
     const { reads } = machine;
     await pass(5);
     expect(machine.reads).toBe(reads);
+  });
+
+  it('goes on with the others when one cannot be looked at', async () => {
+    const { machine, weights, pass } = aMachine(0, { loud: 1 });
+    weights.add('unreadable');
+    weights.add('loud');
+    await pass(6);
+    expect([...machine.weights.keys()]).toEqual(['loud']);
   });
 
   it('leaves a plane alone that is gone, and one that is not there', async () => {

@@ -67,7 +67,11 @@ export class PlaneWeights {
 
   async #look(): Promise<void> {
     const isScarce = this.#areScarce();
-    for (const [id, seen] of this.#seen) await (isScarce ? this.#follow(id, seen) : this.#calm(id, seen));
+    for (const [id, seen] of this.#seen) {
+      await (isScarce ? this.#follow(id, seen) : this.#calm(id, seen)).catch(() => {
+        // One that cannot be looked at now keeps its weight, and nobody else's look waits for it.
+      });
+    }
     this.#lookSoon();
   }
 

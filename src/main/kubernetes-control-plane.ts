@@ -14,7 +14,7 @@ import type { ProgramPlan } from '../areas/clusters/control-plane/kubernetes/mod
 import { etcdArguments, KEYS, STORE_SIZES, storeMembers } from '../areas/clusters/control-plane/kubernetes/model/store-members.ts';
 import { PlanePrograms } from '../areas/clusters/control-plane/kubernetes/plane-programs.ts';
 import { startProgram } from '../areas/clusters/control-plane/kubernetes/start-program.ts';
-import { ensureShape } from '../areas/clusters/control-plane/kubernetes/store-shape.ts';
+import { ensureShape, setServed } from '../areas/clusters/control-plane/kubernetes/store-shape.ts';
 import { realClock } from '../lib/clock.ts';
 import { createLog, errorText } from '../lib/log.ts';
 import { Starter } from './starter-channel.ts';
@@ -56,6 +56,7 @@ async function serve(): Promise<void> {
   };
   process.once('SIGTERM', stop);
   await programs.start();
+  await setServed();
   const control = await serveControl({
     hello: { type: 'hello', pid: process.pid, edition },
     news,

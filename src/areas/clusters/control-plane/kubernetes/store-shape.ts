@@ -1,11 +1,12 @@
 import { existsSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { sleep } from '../../../../lib/abort.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import { EtcdMember } from './etcd-member.ts';
 import { storeSnapshot, unpackStore, useUnpacked } from './etcd-snapshot.ts';
 import { quotaArgument } from './model/program-arguments.ts';
 import type { StorePlan } from './model/program-plan.ts';
-import { etcdArguments, storeChange, type StoreMember } from './model/store-members.ts';
+import { etcdArguments, STORE_FOLDER, storeChange, type StoreMember } from './model/store-members.ts';
 import { KeeperError, type RunningProgram } from './program-keeper.ts';
 import { startProgram } from './start-program.ts';
 
@@ -13,15 +14,18 @@ const START_MS = 60_000;
 const LOOK_EVERY_MS = 50;
 /** More than any store here may have: it only has to be read. */
 const READ_BYTES = 8 * 1024 ** 3;
+/** In a store that has served: etcd begins an empty one wherever it finds none. */
+const SERVED = `${STORE_FOLDER}/served`;
 
 /**
  * Makes the store on the disk one of as many members as are wanted, while none of them runs: out of a snapshot of those that there are. All of
  * it is kept, revisions too, so that nobody who watches notices. A crash in the middle leaves the store as it was.
  */
 export async function ensureShape({ members, etcd, etcdutl }: StorePlan, withParent: readonly string[], clock: Clock): Promise<void> {
-  const change = storeChange(members, (folder) => existsSync(`${folder}/member`));
+  const change = storeChange(members, hasLog, existsSync(SERVED));
   if (change === 'none') return;
-  const there = change.from.filter(({ folder }) => existsSync(`${folder}/member`));
+  if (change === 'lost') throw new KeeperError('most of its store is gone, and no empty one is begun in its place; restore a backup');
+  const there = change.from.filter(({ folder }) => hasLog(folder));
   const running = there.map((member) => startMember(member, change.from, etcd, withParent));
   try {
     const sockets = there.map(({ clientSocket }) => clientSocket);
@@ -32,6 +36,17 @@ export async function ensureShape({ members, etcd, etcdutl }: StorePlan, withPar
     await Promise.all(running.map(({ ended }) => ended));
   }
   await useUnpacked();
+}
+
+/** It serves: from now on it is not to be empty. */
+export async function setServed(): Promise<void> {
+  // Without room it is for the next time.
+  if (!existsSync(SERVED)) await writeFile(SERVED, '', { mode: 0o600 }).catch(() => {});
+}
+
+/** A member that was started on nothing while the others ran was refused by them, and has folders without it. */
+function hasLog(folder: string): boolean {
+  return existsSync(`${folder}/member/wal`);
 }
 
 function startMember(member: StoreMember, all: readonly StoreMember[], path: string, withParent: readonly string[]): RunningProgram {

@@ -12,10 +12,16 @@ it.each([
   ['one of three was lost: the others make it again', 3, ['store/0', 'store/2'], ['store/0', 'store/1', 'store/2']],
   ['one of three was lost before they become one', 1, ['store/1', 'store/2'], ['store/0', 'store/1', 'store/2']],
   // One cannot know what the two others had agreed on.
-  ['two of three were lost: nothing is made of what is left', 3, ['store/1'], 'none'],
-])('storeChange, %s', (_, wanted, there, expected) => {
-  const change = storeChange(wanted, (folder) => there.includes(folder));
-  expect(change === 'none' ? change : folders(change.from)).toEqual(expected);
+  ['two of three were lost: nothing is made of what is left', 3, ['store/1'], 'lost'],
+  ['two of three were lost before they become one', 1, ['store/1'], 'lost'],
+  ['all of it was lost: no other is begun in its place', 1, [], 'lost'],
+])('storeChange, %s', (name, wanted, there, expected) => {
+  const change = storeChange(wanted, (folder) => there.includes(folder), !name.startsWith('nothing is there'));
+  expect(typeof change === 'string' ? change : folders(change.from)).toEqual(expected);
+});
+
+it('storeChange, one that never served and was left half made is made to its end', () => {
+  expect(storeChange(3, (folder) => folder === 'store/0', false)).toBe('none');
 });
 
 it('etcdArguments, members know each other by sockets and their clients by certificates', () => {

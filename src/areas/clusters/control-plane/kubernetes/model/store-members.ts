@@ -68,11 +68,11 @@ export function etcdArguments(member: StoreMember, all: readonly StoreMember[]):
   ];
 }
 
-/** What has to become of the store on the disk before it can be that of `wanted` members. */
-export type StoreChange = 'none' | { from: StoreMember[] };
+/** What has to become of the store on the disk before it can be that of `wanted` members. `lost`: too little is left to make anything of it. */
+export type StoreChange = 'none' | 'lost' | { from: StoreMember[] };
 
-/** `has`: whether a member's folder holds data. */
-export function storeChange(wanted: number, has: (folder: string) => boolean): StoreChange {
+/** `has`: whether a member's folder holds data. `served`: whether there were objects in it, and not only a try to make one. */
+export function storeChange(wanted: number, has: (folder: string) => boolean, served: boolean): StoreChange {
   const members = storeMembers(wanted);
   const there = members.filter(({ folder }) => has(folder));
   if (there.length === members.length) return 'none';
@@ -82,7 +82,7 @@ export function storeChange(wanted: number, has: (folder: string) => boolean): S
     const formerly = storeMembers(other);
     if (formerly.filter(({ folder }) => has(folder)).length > other / 2) return { from: formerly };
   }
-  return 'none';
+  return served ? 'lost' : 'none';
 }
 
 /** How many members a store can have here. */

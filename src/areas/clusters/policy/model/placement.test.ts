@@ -59,6 +59,14 @@ describe('placementOf', () => {
     expect(place(version, held)).toEqual({ refusal: `it has version ${held}, and ${why}; ask for the next one` });
   });
 
+  it('does not take a cluster from one control plane to another', () => {
+    const status = { provider: 'embedded', version: '1.35.4' };
+    const asked = (provider: 'embedded' | 'kubernetes') =>
+      placementOf(aCluster({ controlPlane: { provider } }, status), BOUNDS, offers(VERSIONS), 0);
+    expect(asked('kubernetes')).toEqual({ refusal: 'it has control plane "embedded" for life; make another cluster with "kubernetes"' });
+    expect(asked('embedded')).toEqual(status);
+  });
+
   it('leaves a cluster alone that asks for nothing else', () => {
     expect(place(undefined, '1.35.4')).toEqual({ provider: 'kubernetes', version: '1.35.4' });
     expect(place('1.35', '1.35.2')).toEqual({ provider: 'kubernetes', version: '1.35.2' });

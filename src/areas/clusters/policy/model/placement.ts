@@ -16,6 +16,10 @@ export function placementOf(cluster: TenantCluster, bounds: Bounds, offers: Offe
   const { provider: wanted, replicas = 1 } = cluster.spec.controlPlane ?? {};
   const asked = cluster.spec.version;
   const { provider: held, version: heldVersion } = cluster.status ?? {};
+  if (wanted !== undefined && held !== undefined && wanted !== held) {
+    // Its store, its ports and its processes are that one's.
+    return { refusal: `it has control plane "${held}" for life; make another cluster with "${wanted}"` };
+  }
   const named = wanted ?? held;
   const candidates = controlPlanes.filter(({ provider }) => named === undefined || provider === named);
   if (candidates.length === 0) {

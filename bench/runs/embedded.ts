@@ -7,6 +7,8 @@ import { row } from './row.ts';
 import { CONCURRENCY, createRuntime, Ends, latencies, percentile, throughput } from './some-runs.ts';
 
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 1000);
+/** A product that has served for a while: until then what it runs is being compiled. */
+const WARM_UP_RUNS = 3000;
 const IDLE_RUNS = 60;
 const BARS = {
   shared: { perSecond: '>= 300 and >= 40 % of bare', idle: '<= 12' },
@@ -31,7 +33,7 @@ async function benchIsolation({ data, child, client }: Product, isolation: Isola
   await ends.follow(client, 'default', stop.signal);
   await createRuntime(client, 'default', runtime, isolation);
   await throughput(work, `${isolation}-first`, 1);
-  await throughput(work, `${isolation}-warm`, RUNS);
+  await throughput(work, `${isolation}-warm`, WARM_UP_RUNS);
   const bare = await bareSpawns(RUNS);
   const [before, own] = [processorTimes(child.pid!), process.cpuUsage()];
   const perSecond = await throughput(work, `${isolation}-many`, RUNS);

@@ -8,6 +8,7 @@ import { row } from './row.ts';
 import { createRuntime, Ends, latencies, percentile, throughput } from './some-runs.ts';
 
 const FLOOD = Number(process.env['BENCH_FLOOD'] ?? 50_000);
+const AT_ONCE = 16;
 const SAMPLES = Number(process.env['BENCH_SAMPLES'] ?? 300);
 
 /** What a tenant that asks for little notices of another that has a flood of Runs waiting. Each is a user, a namespace and a Runtime. */
@@ -15,7 +16,7 @@ export async function benchFair(options: string[]): Promise<void> {
   await withProduct(options, async ({ client, data }) => {
     for (const name of ['quiet', 'loud']) {
       await client.resource(Namespace).create({ metadata: { name } });
-      await createRuntime(client, name, 'bench', 'shared');
+      await createRuntime(client, name, 'bench', 'shared', AT_ONCE);
     }
     const quiet = await userClient(data, 'quiet');
     const ends = new Ends();

@@ -15,6 +15,7 @@ import { row } from './row.ts';
 import { aRun, CONCURRENCY, Ends, latencies, percentile, throughput } from './some-runs.ts';
 
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 1000);
+const WARM_UP_RUNS = 3000;
 const IDLE_RUNS = 60;
 const RUNTIME = 'bench';
 const POD = 'bench-0';
@@ -38,7 +39,7 @@ export async function benchKubernetes(): Promise<void> {
     const work = { client, namespace: 'default', ends, runtime: RUNTIME };
     await eventually(() => throughput(work, `first-${Date.now()}`, 1));
     await policyIsInForce(client);
-    await throughput(work, 'warm', RUNS);
+    await throughput(work, 'warm', WARM_UP_RUNS);
     const before = processorTimes(process.pid);
     const perSecond = await throughput(work, 'many', RUNS);
     const after = processorTimes(process.pid);

@@ -2,7 +2,7 @@ import { RunKind, type Run } from '../../src/api/kruntimes.io/v1alpha1/run.ts';
 import { RuntimeKind } from '../../src/api/kruntimes.io/v1alpha1/runtime.ts';
 import type { Client } from '../../src/client/client.ts';
 
-export const CONCURRENCY = 16;
+export const CONCURRENCY = 32;
 
 /** Sees every end by the clock of the one who waits. */
 export class Ends {
@@ -33,14 +33,20 @@ export class Ends {
   }
 }
 
-export async function createRuntime(client: Client, namespace: string, name: string, isolation: 'shared' | 'process'): Promise<void> {
+export async function createRuntime(
+  client: Client,
+  namespace: string,
+  name: string,
+  isolation: 'shared' | 'process',
+  atOnce = CONCURRENCY,
+): Promise<void> {
   await client.resource(RuntimeKind, namespace).create({
     metadata: { name },
     spec: {
       template: { spec: { containers: [{ name: 'runtime', image: 'tenantry.dev/runtime-bash' }] } },
-      capacity: { resources: { runs: CONCURRENCY } },
+      capacity: { resources: { runs: atOnce } },
       replicas: 1,
-      warmWorkers: CONCURRENCY,
+      warmWorkers: atOnce,
       isolation,
     },
   });

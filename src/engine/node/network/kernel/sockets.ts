@@ -52,6 +52,8 @@ export function connectTcp(place: Place, { address, port }: Endpoint, options: C
     socket.once('connect', () => {
       clearTimeout(timer);
       socket.off('error', fail);
+      // What passes here is in pieces that somebody waits for: the kernel would keep a small one back until the one before it was confirmed.
+      socket.setNoDelay(true);
       resolve(socket);
     });
     if (place !== undefined) socket.connect({ host: address, port });
@@ -66,7 +68,7 @@ function openStream(place: string, target: string, { localAddress, allowHalfOpen
 }
 
 export async function listenTcp(place: Place, { address, port }: Endpoint, onConnection: (socket: Socket) => void): Promise<Server> {
-  const server = createServer({ allowHalfOpen: true }, onConnection);
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     if (place === undefined) server.listen({ host: address, port, exclusive: true }, resolve);

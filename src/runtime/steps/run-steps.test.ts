@@ -88,3 +88,27 @@ test.each([
 ])('mergeDifference gives %s', (_name, previous, next, expected) => {
   expect(mergeDifference(previous, next)).toEqual(expected);
 });
+
+test.each<[string, () => Outcome]>([
+  ['is not done', () => waiting('NotYet', 'soon')],
+  [
+    'throws',
+    () => {
+      throw new Error('soon');
+    },
+  ],
+])('those behind a step that keeps nobody waiting are tried when it %s, and Ready tells of the first', async (_name, run) => {
+  const { run: ended, conditions } = await conditionsAfter(aThing(), [
+    { ...step('A', run), keepsNobodyWaiting: true },
+    step('B', () => waiting('Later', 'also')),
+    step('C', () => done()),
+  ]);
+  expect(ended.outcome.message).toBe('soon');
+  const reason = ended.error === undefined ? 'NotYet' : 'Error';
+  expect(conditions).toEqual([
+    `A=False ${reason} soon`,
+    'B=False Later also',
+    'C=Unknown NotReached waits for B',
+    `Ready=False ${reason} soon`,
+  ]);
+});

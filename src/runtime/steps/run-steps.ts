@@ -10,6 +10,8 @@ import { done, type Outcome } from './outcome.ts';
 export interface Step<T extends KubeObject = KubeObject> {
   /** The condition's type: `ParentResolved`. */
   name: string;
+  /** Those behind it are tried whether it is done or not. */
+  keepsNobodyWaiting?: boolean;
   /** Guards first, at most one effect, an outcome. May change the draft's status; everything else of it is frozen. */
   run(draft: T, context: StepContext): Promise<Outcome> | Outcome;
 }
@@ -20,7 +22,7 @@ export interface StepContext {
 }
 
 export interface StepsRun {
-  /** Where the list ended: the last step's outcome, or that of the first that was not done. */
+  /** That of the first step that was not done, or the last one's. */
   outcome: Outcome;
   /** Set when a step threw; the condition tells it too. */
   error?: unknown;
@@ -48,11 +50,12 @@ export async function runSteps<T extends KubeObject>(
   let reached = 0;
   for (const step of steps) {
     reached++;
-    run = await runStep(step, draft, environment, { signal, now: () => clock.now() });
+    const one = await runStep(step, draft, environment, { signal, now: () => clock.now() });
     // Somebody else wrote first: what was decided here is about an old state, so nothing is reported.
-    if (run.error !== undefined && isStatusError(run.error, 'Conflict')) return run;
-    report(draft, step.name, run.outcome, clock.now());
-    if (run.outcome.type !== 'done') break;
+    if (one.error !== undefined && isStatusError(one.error, 'Conflict')) return one;
+    report(draft, step.name, one.outcome, clock.now());
+    if (run.outcome.type === 'done') run = one;
+    if (one.outcome.type !== 'done' && step.keepsNobodyWaiting !== true) break;
   }
   for (const step of steps.slice(reached)) reportNotReached(draft, step.name, steps[reached - 1].name, clock.now());
   const ready: Outcome = run.outcome.type === 'done' ? done('Ready') : run.outcome;

@@ -58,7 +58,10 @@ export interface ClusterPorts {
   balancers(cluster: TenantCluster): Promise<TenantBalancers>;
 }
 
-/** What there is to know of it, then where it lives, then what it holds, then that it answers, then who may use it, what must be in it, and copies of it. */
+/**
+ * What there is to know of it, then where it lives, then what it holds, then that it answers, then what must be in it, who may use it, and
+ * copies of it. What its administrators can refuse with a webhook of theirs comes behind what must be in it.
+ */
 export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
   const workers = workerSteps(ports);
   return [
@@ -67,10 +70,10 @@ export function clusterSteps(ports: ClusterPorts): Step<TenantCluster>[] {
     platformServed(ports),
     restored(ports),
     controlPlaneReady(ports),
+    addOnsInstalled(ports),
     accessGranted(ports),
     servicesPublished(ports),
     workers.kept,
-    addOnsInstalled(ports),
     placementKept(ports),
     backedUp(ports),
     workers.ready,

@@ -8,6 +8,8 @@ import {
 import { API_VERSION } from '../../../../api/tenantry.dev/v1alpha1/group.ts';
 import type { TenantCluster } from '../../../../api/tenantry.dev/v1alpha1/tenant-cluster.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
+import { StatusError } from '../../../../kube/status.ts';
+import { errorText } from '../../../../lib/log.ts';
 import { kubeconfigText } from '../../../../lib/pki/kubeconfig.ts';
 import { done, waiting } from '../../../../runtime/steps/outcome.ts';
 import type { Step } from '../../../../runtime/steps/run-steps.ts';
@@ -28,18 +30,37 @@ export function accessGranted(ports: Pick<ClusterPorts, 'running' | 'connection'
     async run(cluster) {
       const running = ports.running(cluster)!;
       const connection = await ports.connection(cluster);
+      let refused: string | undefined;
       if (running.authorities?.forgotten !== undefined && !cleaned.has(connection)) {
-        await forgetAuthorities(connection.tenantClient, running);
-        cleaned.add(connection);
+        refused = await refusalOf(forgetAuthorities(connection.tenantClient, running));
+        if (refused === undefined) cleaned.add(connection);
       }
       const { problems } = await installAddOns([ownersBinding(running.ownerGroup)], connection);
-      if (problems.length > 0)
-        return waiting(ClusterReason.AddOnRefused, `the owners cannot be given their rights: ${problems[0].message}`, RETRY_MS);
+      // Whatever was refused: whoever is to change that needs a kubeconfig that is valid.
       await ports.keepSecret(kubeconfigSecret(cluster, running));
       cluster.status = { ...cluster.status, kubeconfig: kubeconfigSecretOf(cluster.metadata.name!) };
+      if (problems.length > 0)
+        return waiting(ClusterReason.AddOnRefused, `the owners cannot be given their rights: ${problems[0].message}`, RETRY_MS);
+      if (refused !== undefined)
+        return waiting(
+          ClusterReason.AddOnRefused,
+          `its extension API servers cannot be told which authorities are revoked: ${refused}`,
+          RETRY_MS,
+        );
       return done('Granted', `the kubeconfig is in Secret "${kubeconfigSecretOf(cluster.metadata.name!)}"`);
     },
   };
+}
+
+/** What its API server says to it, or a webhook of its administrators. */
+async function refusalOf(written: Promise<void>): Promise<string | undefined> {
+  try {
+    await written;
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    return errorText(error);
+  }
 }
 
 export function kubeconfigSecret({ metadata }: TenantCluster, running: RunningControlPlane): KubeObject {

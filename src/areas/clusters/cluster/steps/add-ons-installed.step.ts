@@ -12,10 +12,11 @@ const RETRY_MS = 10_000;
 /** By then the watches show what this round has written, so that the next one begins behind it. */
 const NEXT_ROUND_MS = 500;
 
-/** The mandatory add-ons and those that were chosen are inside, as they should be. */
+/** The mandatory add-ons and those that were chosen are inside, as they should be. What its administrators refuse keeps none of them away. */
 export function addOnsInstalled(ports: Pick<ClusterPorts, 'tenantOf' | 'boundsOf' | 'connection' | 'addOn'>): Step<TenantCluster> {
   return {
     name: ClusterCondition.AddOnsInstalled,
+    keepsNobodyWaiting: true,
     async run(cluster) {
       const tenant = ports.tenantOf(cluster);
       const offers = (tenant && ports.boundsOf(tenant)?.addOns) ?? [];

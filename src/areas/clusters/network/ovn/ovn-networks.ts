@@ -18,11 +18,11 @@ import {
 import { peersOf } from '../model/peering.ts';
 import { platformOf, type NetworkPlan, type Port, type Vpc } from '../model/vpc.ts';
 import type { Device, Networks, VpcObservation, VpcOutcome } from '../networks.ts';
+import { InstalledLinks } from './installed-links.ts';
 import { BRIDGES, isPortLink, portOf, UPLINK } from './names.ts';
 import { Northbound } from './northbound-database.ts';
 import { OvnProcesses } from './ovn-processes.ts';
 import {
-  installedCommands,
   linkCommands,
   machineAddresses,
   plugCommands,
@@ -63,6 +63,7 @@ export class OvnNetworks implements Networks {
   readonly #options: Required<Pick<OvnNetworksOptions, 'machine'>> & OvnNetworksOptions;
   readonly #processes: OvnProcesses;
   readonly #northbound: Northbound;
+  readonly #installed: InstalledLinks;
   /** What each VPC was made of, as text. */
   readonly #made = new Map<string, string>();
   #links: ReadonlySet<string> = new Set();
@@ -72,6 +73,7 @@ export class OvnNetworks implements Networks {
     this.#options = { machine: '/proc/self/ns/net', ...options };
     this.#processes = new OvnProcesses(options.folder, options.clock);
     this.#northbound = new Northbound((args) => this.#processes.run('ovn-nbctl', args));
+    this.#installed = new InstalledLinks((args) => this.#processes.run('ovs-vsctl', args));
   }
 
   /** The tools of OVN, told where the databases are: for looking, `ovn-trace` for instance. */
@@ -116,7 +118,9 @@ export class OvnNetworks implements Networks {
     await Promise.allSettled(works);
     const [, unlinked, unwritten] = await Promise.all(works);
     const failed = new Map([...unlinked, ...unwritten]);
-    await this.#installed(stale.filter(({ vpc }) => !failed.has(vpc.name)));
+    // A link may be plugged in after the switch has answered for the rows.
+    const awaited = stale.map(({ vpc }) => vpc).filter(({ name }) => !failed.has(name));
+    for (const [name, error] of await this.#installed.wait(awaited)) failed.set(name, error);
     for (const { vpc, facts } of stale) this.#made.set(vpc.name, facts);
     for (const name of this.#made.keys()) if (failed.has(name) || !byName.has(name)) this.#made.delete(name);
     this.#ready = true;
@@ -238,12 +242,6 @@ export class OvnNetworks implements Networks {
     const unwanted = [...links].filter((link) => isPortLink(link) && !wanted.has(link));
     if (unwanted.length > 0) await this.#inSwitch(removalScript(groupRemoval(unwanted)));
     this.#links = wanted;
-  }
-
-  /** A link may be plugged in after the switch has answered for the rows. */
-  async #installed(stale: readonly Wanted[]): Promise<void> {
-    const links = stale.flatMap(({ vpc }) => vpc.ports.map((port) => portOf(vpc.name, port)));
-    if (links.length > 0) await this.#processes.run('ovs-vsctl', ['--timeout=60', ...installedCommands(links)]);
   }
 
   async #isIntact(): Promise<boolean> {

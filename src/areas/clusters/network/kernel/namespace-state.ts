@@ -12,13 +12,28 @@ export interface NamespaceState {
 export const NOTHING: NamespaceState = { links: new Set(), routes: new Map(), addresses: new Map(), tables: new Set() };
 
 const SEPARATOR = '---';
+/** A status that `ip` does not end with. */
+const INTERRUPTED = 75;
 
-/** What the kernel tells while links come and go may be half of one state and half of the next, which `ip` says: then it is asked again. */
+/**
+ * What the kernel tells while links come and go may be half of one state and half of the next, which `ip` says: then it is asked again, not without end.
+ * What it says besides is only shown when it fails: it is not what there is.
+ */
 const WHOLE = `whole() {
-  while said=$("$@" 2>&1); do
-    case "$said" in *'Dump was interrupted'*) ;; *) printf '%s\\n' "$said"; return ;; esac
+  tries=0
+  while [ $tries -lt 20 ]; do
+    tries=$((tries + 1))
+    status=0
+    said=$({
+      wrong=$("$@" 2>&1 >&3) || status=$?
+      case "$wrong" in *'Dump was interrupted'*) exit ${INTERRUPTED} ;; esac
+      [ $status = 0 ] || printf '%s\\n' "$wrong"
+      exit $status
+    } 3>&1) || status=$?
+    [ $status = ${INTERRUPTED} ] || { printf '%s\\n' "$said"; return $status; }
+    [ $tries -lt 10 ] || sleep 0.5
   done
-  printf '%s\\n' "$said"
+  echo 'links and routes change faster than they can be read'
   return 1
 }
 `;

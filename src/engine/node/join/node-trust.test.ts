@@ -7,7 +7,7 @@ import { failure } from '../../../kube/status.ts';
 import { FakeClock } from '../../../lib/clock-fake.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { issueCertificate } from '../../../lib/pki/certificate.ts';
-import { ensureAuthority } from '../../../lib/pki/ensure-pki.ts';
+import { authorityTemplate, ensureAuthority } from '../../../lib/pki/ensure-pki.ts';
 import { generateKeys, KeyFiles, type CertificateFile } from '../../../lib/pki/key-files.ts';
 import { isOfFirst, NodeTrust } from './node-trust.ts';
 
@@ -17,19 +17,22 @@ let old: CertificateFile;
 let young: CertificateFile;
 let told: string | Error;
 let changes: number;
+let warnings: string[];
+const log = { ...silentLog, warn: (message: string) => void warnings.push(message) };
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tenantry-trust-'));
   const files = new KeyFiles(folder);
   [old, young] = await Promise.all(['old', 'young'].map((name) => ensureAuthority(files, name, name, Date.parse(NOW))));
   changes = 0;
+  warnings = [];
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function open(given: string, clock = new FakeClock(NOW)): Promise<NodeTrust> {
   const get = () => (told instanceof Error ? Promise.reject(told) : Promise.resolve({ data: { 'ca.crt': told } }));
   const client = () => ({ resource: () => ({ get }) }) as unknown as Client;
-  const trust = await NodeTrust.open({ path: join(folder, 'authorities.json'), given, client, clock, log: silentLog });
+  const trust = await NodeTrust.open({ path: join(folder, 'authorities.json'), given, client, clock, log });
   trust.onChange(() => changes++);
   return trust;
 }
@@ -63,6 +66,29 @@ describe('NodeTrust', () => {
     const trust = await open(old.certificatePem);
     await trust.look();
     expect([trust.pem, changes]).toEqual([old.certificatePem, 0]);
+  });
+});
+
+describe('authorities that a cluster names', () => {
+  const at = Date.parse(NOW);
+  const ends = at + 1000;
+  const named = (isAuthority: boolean): string => {
+    const { privateKey } = generateKeys();
+    return issueCertificate({ ...authorityTemplate('young', privateKey, at, ends), isAuthority }, old);
+  };
+  const cases: [what: string, isTaken: boolean, pem: () => string][] = [
+    ['are taken with a known one among them', true, () => `${young.certificatePem}${old.certificatePem}`],
+    ['are taken when a known one has signed one of them', true, () => `${young.certificatePem}${named(true)}`],
+    ['are refused when they are strangers', false, () => young.certificatePem],
+    ['are refused when a known one has only signed what is no authority', false, () => `${young.certificatePem}${named(false)}`],
+    ['are refused when they cannot be read', false, () => 'nonsense'],
+  ];
+  it.each(cases)('%s', async (_what, isTaken, pem) => {
+    told = pem();
+    const trust = await open(old.certificatePem);
+    await trust.look();
+    expect([trust.pem, changes, warnings.length]).toEqual(isTaken ? [told, 1, 0] : [old.certificatePem, 0, 1]);
+    expect((await open(old.certificatePem)).pem).toBe(trust.pem);
   });
 });
 

@@ -23,8 +23,8 @@ const NAME = 'kube-root-ca.crt';
 const LOOK_MS = 5 * 60_000;
 
 /**
- * Whom a node takes for its cluster. It begins with what it was told, and follows what the cluster says of itself, to those who know it already. The first
- * authority is the one that signs.
+ * Whom a node takes for its cluster. It begins with what it was told, and follows what the cluster says of itself, to those who know it already, as far as
+ * those who are known vouch for it. The first authority is the one that signs.
  */
 export class NodeTrust {
   readonly #options: NodeTrustOptions;
@@ -66,7 +66,13 @@ export class NodeTrust {
     const { client, path, given, log } = this.#options;
     try {
       const pem = (await client().resource(ConfigMap, NAMESPACE).get(NAME)).data?.['ca.crt'];
-      if (pem === undefined || pem === this.#pem || !isBundle(pem)) return;
+      if (pem === undefined || pem === this.#pem) return;
+      if (!isVouchedFor(pem, this.#pem)) {
+        log.warn('the cluster names authorities that none of the known ones vouches for, stays with those', {
+          object: `${NAMESPACE}/${NAME}`,
+        });
+        return;
+      }
       await replaceFile(path, `${JSON.stringify({ given: digestOf(given), pem })}\n`, 0o600);
       this.#pem = pem;
     } catch (error) {
@@ -99,6 +105,25 @@ function isBundle(pem: string): boolean {
   }
 }
 
+/**
+ * Whether one of these authorities is known, or signed by one that is. Who may write into the cluster may write nonsense; a node that took it would believe
+ * nobody any more, and could not be told better.
+ */
+function isVouchedFor(pem: string, knownPem: string): boolean {
+  try {
+    const known = authoritiesIn(knownPem);
+    return authoritiesIn(pem).some((authority) =>
+      known.some((one) => one.fingerprint256 === authority.fingerprint256 || (authority.ca && isIssuedBy(authority, one))),
+    );
+  } catch {
+    return false;
+  }
+}
+
+function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
+}
+
 function digestOf(pem: string): string {
   return createHash('sha256').update(pem).digest('hex');
 }
@@ -107,5 +132,5 @@ function digestOf(pem: string): string {
 export function isOfFirst(certificatePem: string, authorityPem: string): boolean {
   const certificate = new X509Certificate(certificatePem);
   const [first] = authoritiesIn(authorityPem);
-  return certificate.checkIssued(first) && certificate.verify(first.publicKey);
+  return isIssuedBy(certificate, first);
 }

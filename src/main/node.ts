@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { NODE_CLIENT, NODE_SERVER } from '../lib/pki/ensure-node-certificates.ts';
 import type { AgentMessage, SupervisorMessage } from './node-supervisor.ts';
+import { goAhead } from './processor-priority.ts';
 import { productVersion } from './product-version.ts';
 import { runNode, type RunningNode } from './run-node.ts';
 
@@ -11,6 +12,9 @@ import { runNode, type RunningNode } from './run-node.ts';
 // as they are.
 process.on('disconnect', () => process.exit(0));
 if (process.connected === false) process.exit(0);
+
+// All that Pods say to the API server passes here.
+goAhead();
 
 /** The node agent of `up`, which starts it with everything it has to know. */
 const flags = parseArgs({

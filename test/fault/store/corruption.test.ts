@@ -128,7 +128,7 @@ describe('a damaged directory', () => {
     const [closed, cut] = [await threeCommits(true), await threeCommits()].map((disk) => contentOf(disk, segment(1)));
     // The closing mark is a commit without records.
     expect(closed.length).toBe(written(cut).length + 40);
-    expect(cut.length).toBe(HEADER + 128 * 1024);
+    expect(cut.length).toBe(HEADER + 512 * 1024);
   });
 
   it('is not mistaken for damaged when values look like commits', async () => {

@@ -10,8 +10,8 @@ import { MARK_BYTES, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment-
  * What small commits are written into is made durable ahead of them, as zeros: a commit behind the end of a file makes the disk write the
  * file's length too, which takes as long as the commit itself.
  */
-const ROOM = Buffer.alloc(128 * 1024);
-const SMALL_BYTES = 8 * 1024;
+const ROOM = Buffer.alloc(512 * 1024);
+const SMALL_BYTES = 32 * 1024;
 
 export interface EarlierSegment {
   number: number;

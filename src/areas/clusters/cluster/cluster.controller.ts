@@ -93,6 +93,7 @@ export function clusterController(environment: ClustersEnvironment): { start(): 
       const { metadata, status } = cluster;
       if (running) {
         runningById.set(metadata.uid!, running);
+        environment.homes.wakes(cluster);
         const news = certificatesEvent(status, running);
         if (news) events.record(cluster, { type: 'Normal', ...news });
       } else {

@@ -25,6 +25,22 @@ it('the cluster that the platform made is where its tenant lives, until it sleep
   expect([homes.of('acme'), told]).toEqual([undefined, ['acme', 'acme', 'acme']]);
 });
 
+it('nothing runs in a cluster that sleeps, until it wakes, whoever has heard of it before', () => {
+  const homes = new TenantHomes();
+  const told: boolean[] = [];
+  homes.onChange((tenant) => void told.push(homes.isStill(tenant)));
+  homes.forget(aCluster('mine', {}));
+  expect([homes.isStill('acme'), told]).toEqual([false, []]);
+  homes.forget(OWN);
+  homes.forget(OWN);
+  expect(homes.isStill('acme')).toBe(true);
+  homes.wakes(OWN);
+  expect([homes.isStill('acme'), told]).toEqual([false, [true, false]]);
+  homes.forget(OWN);
+  homes.keep(OWN, client, RUNNING);
+  expect(homes.isStill('acme')).toBe(false);
+});
+
 it.each<[string, TenantCluster]>([
   ['that its owners made', aCluster('mine', {})],
   ['with the label of another tenant', aCluster('mine', { [OWNED_BY_TENANT]: 'other' })],

@@ -18,10 +18,16 @@ export interface TenantHome {
 /** Where tenants live that have `isolation: Cluster`, for the other areas: what they have of a tenant is put there by them. */
 export class TenantHomes {
   readonly #homes = new Map<string, TenantHome>();
+  readonly #still = new Set<string>();
   readonly #listeners = new Set<(tenant: string) => void>();
 
   of(tenant: string): TenantHome | undefined {
     return this.#homes.get(tenant);
+  }
+
+  /** Its cluster sleeps, or is gone: nothing runs in it. */
+  isStill(tenant: string): boolean {
+    return this.#still.has(tenant);
   }
 
   onChange(listener: (tenant: string) => void): () => void {
@@ -31,25 +37,43 @@ export class TenantHomes {
 
   /** Only the platform's label makes a cluster a home: owners make clusters too. */
   keep(cluster: TenantCluster, client: Client, { endpoint, authorityPem }: Pick<RunningControlPlane, 'endpoint' | 'authorityPem'>): void {
-    const { namespace, name, labels } = cluster.metadata;
-    if (cluster.spec.placement === undefined || labels?.[OWNED_BY_TENANT] !== namespace) return this.forget(cluster);
+    const { namespace, name } = cluster.metadata;
+    if (cluster.spec.placement === undefined || !isOwn(cluster)) {
+      if (this.#drop(cluster)) this.#tell(namespace!);
+      return;
+    }
     const home = { cluster: name!, client, endpoint, authorityPem, workers: workersOf(cluster) };
     const before = this.#homes.get(namespace!);
     this.#homes.set(namespace!, home);
-    if (!isSame(before, home)) this.#tell(namespace!);
+    const wasStill = this.#still.delete(namespace!);
+    if (wasStill || !isSame(before, home)) this.#tell(namespace!);
   }
 
-  /** It sleeps, or goes. */
-  forget({ metadata }: Pick<TenantCluster, 'metadata'>): void {
-    const tenant = metadata.namespace!;
-    if (this.#homes.get(tenant)?.cluster !== metadata.name) return;
-    this.#homes.delete(tenant);
-    this.#tell(tenant);
+  /** It sleeps, or goes, and its workers have ended. */
+  forget(cluster: Pick<TenantCluster, 'metadata'>): void {
+    const tenant = cluster.metadata.namespace!;
+    const isNews = isOwn(cluster) && !this.#still.has(tenant);
+    if (isNews) this.#still.add(tenant);
+    if (this.#drop(cluster) || isNews) this.#tell(tenant);
+  }
+
+  /** Its workers may begin before anybody can look into it. */
+  wakes(cluster: Pick<TenantCluster, 'metadata'>): void {
+    const tenant = cluster.metadata.namespace!;
+    if (isOwn(cluster) && this.#still.delete(tenant)) this.#tell(tenant);
+  }
+
+  #drop({ metadata }: Pick<TenantCluster, 'metadata'>): boolean {
+    return this.#homes.get(metadata.namespace!)?.cluster === metadata.name && this.#homes.delete(metadata.namespace!);
   }
 
   #tell(tenant: string): void {
     for (const listener of this.#listeners) listener(tenant);
   }
+}
+
+function isOwn({ metadata }: Pick<TenantCluster, 'metadata'>): boolean {
+  return metadata.labels?.[OWNED_BY_TENANT] === metadata.namespace;
 }
 
 function isSame(before: TenantHome | undefined, now: TenantHome): boolean {

@@ -67,7 +67,7 @@ function portsOf(parts: InstallationParts, now: () => number): InstallationPorts
     isSuspended: (installation) => parts.isSuspended(installation),
     ownsNamespace: (...args) => namespaces.isOwn(...args),
     deployments: (namespace) => deploymentsOf(parts, namespace),
-    deploymentsInside: (tenant, namespace) => parts.placed.inside(tenant)?.deployments(namespace) ?? [],
+    deploymentsInside: (installation, namespace) => deploymentsInside(parts, installation, namespace),
     ...placementPorts(parts, now),
     isTenant: (namespace) => namespaces.isTenant(namespace),
     versionsOf: (publisher, plugin) => versions.byIndex('plugin', `${publisher}/${plugin}`),
@@ -160,10 +160,18 @@ function summarised(draft: PluginInstallation, outcome: Outcome, parts: Installa
   const version = target === undefined ? undefined : versions.get(pluginVersionName(spec.publisher, spec.plugin, target));
   const namespace = pluginNamespaceOf(metadata.namespace!, spec.plugin);
   const ownsNamespace = namespaces.isOwn(namespace, metadata.namespace!, metadata.name!);
-  const isIdle =
-    !ownsNamespace ||
-    isStopped([...deploymentsOf(parts, namespace), ...(parts.placed.inside(metadata.namespace!)?.deployments(namespace) ?? [])]);
+  const inside = deploymentsInside(parts, draft, namespace);
+  const isIdle = !ownsNamespace || (inside !== undefined && isStopped([...deploymentsOf(parts, namespace), ...inside]));
   return summarise(draft, outcome, { version, isSuspended: isSuspended(draft), isStopped: isIdle, now });
+}
+
+/** Undefined: it answers in the tenant's cluster, and what is there cannot be known now. */
+function deploymentsInside(
+  { placed }: InstallationParts,
+  { metadata, status }: PluginInstallation,
+  namespace: string,
+): readonly KubeObject[] | undefined {
+  return placed.deployments(metadata.namespace!, namespace) ?? (status?.placement === undefined ? [] : undefined);
 }
 
 function eventOf({ from, to, reason, message }: Transition) {

@@ -172,6 +172,20 @@ describe('a suspension', () => {
     expect(withdrawn).toEqual([{ tenant: 'school', plugin: 'hello', namespace: 'plugin-school-hello' }]);
   });
 
+  test('waits while it cannot be known whether Pods run in the cluster that its tenant lives in', async () => {
+    const world = new World(published('1.0.0', 'REVOKED'));
+    world.deployments = [];
+    const installation = suspended();
+    installation.status!.placement = { cluster: 'school', endpoints: [] };
+    world.over = { deploymentsInside: () => undefined };
+    expect(await world.round(installation)).toMatchObject({ type: 'waiting', reason: 'ClusterUnavailable', afterMs: 30_000 });
+    expect(installation.status!.conditions).toContainEqual(
+      expect.objectContaining({ type: 'SuspensionEnforced', status: 'False', message: expect.stringContaining('cluster "school"') }),
+    );
+    world.over = { deploymentsInside: () => [] };
+    expect(await world.round(installation)).toMatchObject({ reason: 'SignatureInvalid' });
+  });
+
   test('touches nothing of another publisher’s plugin of the same name', async () => {
     const world = new World();
     world.ownsNamespace = false;

@@ -76,6 +76,13 @@ export class PlacedPlugins {
     });
   }
 
+  /** Those in the cluster; undefined while it cannot be known what is there. */
+  deployments(tenant: string, namespace: string): readonly KubeObject[] | undefined {
+    const inside = this.inside(tenant);
+    if (inside === undefined) return this.homes.isStill(tenant) ? [] : undefined;
+    return inside.isKnown && inside.surplus === undefined ? inside.deployments(namespace) : undefined;
+  }
+
   /** In the cluster; undefined where it cannot be known. */
   deployment(tenant: string, namespace: string, name: string): KubeObject | undefined {
     return this.inside(tenant)?.deployment(namespace, name);

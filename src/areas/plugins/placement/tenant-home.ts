@@ -14,8 +14,10 @@ export interface TenantHome {
 /** Who knows where tenants live. Nobody: all of them live on the host. */
 export interface TenantHomes {
   of(tenant: string): TenantHome | undefined;
+  /** Its cluster sleeps, or is gone: nothing runs in it. */
+  isStill(tenant: string): boolean;
   /** @returns how to stop listening */
   onChange(listener: (tenant: string) => void): () => void;
 }
 
-export const NO_HOMES: TenantHomes = { of: () => undefined, onChange: () => () => {} };
+export const NO_HOMES: TenantHomes = { of: () => undefined, isStill: () => false, onChange: () => () => {} };

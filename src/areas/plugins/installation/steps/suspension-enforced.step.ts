@@ -18,8 +18,8 @@ export interface SuspensionPorts {
   ownsNamespace(namespace: string, tenant: string, installation: string): boolean;
   /** All of a plugin's namespace. */
   deployments(namespace: string): readonly KubeObject[];
-  /** Those in the cluster that its tenant lives in, as far as that answers; whoever keeps them stops them. */
-  deploymentsInside(tenant: string, namespace: string): readonly KubeObject[];
+  /** Those in the cluster that its tenant lives in, which are stopped by whoever keeps them; undefined: nobody knows what runs there. */
+  deploymentsInside(installation: PluginInstallation, namespace: string): readonly KubeObject[] | undefined;
   keep: PluginObjects['keep'];
   events: Pick<PluginEvents, 'withdraw' | 'hasSecret'>;
   /** @throws BrokerSettingsError */
@@ -28,6 +28,8 @@ export interface SuspensionPorts {
 
 /** No watch tells when a broker is back. */
 const TRY_AGAIN_MS = 5_000;
+/** Nor when a cluster that held more than is looked at holds less. */
+const LOOK_AGAIN_MS = 30_000;
 
 /**
  * What is suspended has no token and no Pods, and is nobody at the broker. It needs to know no version and no backend for the first two:
@@ -50,11 +52,18 @@ export function suspensionEnforced(ports: SuspensionPorts): Step<PluginInstallat
       ]);
       const failure = await withdraw(ports, installation, namespace);
       if (failure) return failure;
-      if (!isStopped([...ports.deployments(namespace), ...ports.deploymentsInside(tenant, namespace)]))
+      const inside = ports.deploymentsInside(installation, namespace);
+      if (!isStopped([...ports.deployments(namespace), ...(inside ?? [])]))
         return waiting(InstallationReason.Suspended, 'its Pods are ending');
+      if (inside === undefined) return unknownInside(status!.placement!.cluster);
       return done(InstallationReason.Suspended, 'it has no token and no Pods');
     },
   };
+}
+
+function unknownInside(cluster: string): Outcome {
+  const message = `it has no token, but its Pods may still run: what is in cluster "${cluster}" cannot be known now; waiting for it`;
+  return waiting(InstallationReason.ClusterUnavailable, message, LOOK_AGAIN_MS);
 }
 
 /** As long as the step for events has not said it itself. */

@@ -4,6 +4,7 @@ import { TUNNELLED_PORT_FORWARD } from '../../lib/channels/remote-command.ts';
 import { errorText } from '../../lib/log.ts';
 import { TransportError } from '../transport-error.ts';
 import type { Transport } from '../transport.ts';
+import type { Patience } from '../../lib/spdy/spdy-connection.ts';
 import { podPath, type PodName } from './pod-logs.ts';
 import { connectSocket } from './remote-command.ts';
 
@@ -20,14 +21,14 @@ export interface PortForward {
 export async function podPortForward(
   transport: Transport,
   pod: PodName,
-  { signal, clock = realClock }: { signal?: AbortSignal; clock?: Clock } = {},
+  { signal, clock = realClock, patience }: { signal?: AbortSignal; clock?: Clock; patience?: Patience } = {},
 ): Promise<PortForward> {
   const path = podPath(pod, 'portforward');
   const { webSocket } = await connectSocket(transport, path, {}, [TUNNELLED_PORT_FORWARD], signal);
   const [{ createWebSocketStream }, { SpdyConnection }] = await Promise.all([import('ws'), import('../../lib/spdy/spdy-connection.ts')]);
   const tunnel = createWebSocketStream(webSocket);
   webSocket.resume();
-  const connection = new SpdyConnection(tunnel, { role: 'client', clock });
+  const connection = new SpdyConnection(tunnel, { role: 'client', clock, patience });
   let requests = 0;
   return {
     async open(port, opening) {

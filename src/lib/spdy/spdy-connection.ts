@@ -14,10 +14,20 @@ export interface SpdyOptions {
   idleMs?: number;
   /** More than these at a time are refused. */
   maxStreams?: number;
+  /** Absent: a stream whose reader is behind may keep all others waiting for as long as it likes. */
+  patience?: Patience;
+}
+
+/** A stream that was read nothing of for `ms`, while all others waited for it, is given up if it `isOver`. */
+export interface Patience {
+  ms: number;
+  isOver(): boolean;
 }
 
 const FOUR_HOURS_MS = 4 * 3600 * 1000;
 const MAX_STREAMS = 2000;
+/** Whether others wait by now for a stream that is blocked for long is looked at so often. */
+const LOOK_AGAIN_MS = 1000;
 const LAST_STREAM_ID = 0x7fffffff;
 
 /** A SPDY/3.1 connection on a socket that both sides have agreed to use that way. */
@@ -29,7 +39,8 @@ export class SpdyConnection {
   readonly #parser = new FrameParser();
   readonly #packer = new HeaderWriter();
   readonly #streams = new Map<number, SpdyStream>();
-  readonly #blocked = new Set<number>();
+  /** Those whose readers are behind, and what ends our patience with them. */
+  readonly #blocked = new Map<number, Timer | undefined>();
   readonly #carrier: StreamCarrier;
   #resolveClosed!: (error: SpdyError | undefined) => void;
   #nextId: number;
@@ -188,10 +199,23 @@ export class SpdyConnection {
 
   #block(stream: number, isBlocked: boolean): void {
     const before = this.#blocked.size;
-    if (isBlocked) this.#blocked.add(stream);
-    else this.#blocked.delete(stream);
+    if (!isBlocked) {
+      this.#blocked.get(stream)?.cancel();
+      this.#blocked.delete(stream);
+    } else if (!this.#blocked.has(stream)) this.#blocked.set(stream, this.#bearWith(stream));
     if (this.#blocked.size > 0 && before === 0) this.#socket.pause();
     else if (this.#blocked.size === 0 && before > 0) this.#socket.resume();
+  }
+
+  #bearWith(id: number, ms = this.#options.patience?.ms): Timer | undefined {
+    const { patience, clock } = this.#options;
+    if (patience === undefined || ms === undefined) return undefined;
+    return clock.setTimer(ms, () => {
+      const stream = this.#streams.get(id);
+      if (patience.isOver())
+        stream?.destroy(new SpdyError('Idle', `nothing was read for ${patience.ms / 1000} seconds while others waited`));
+      else if (stream) this.#blocked.set(id, this.#bearWith(id, LOOK_AGAIN_MS));
+    });
   }
 
   #forget(stream: number): void {

@@ -81,7 +81,7 @@ afterEach(() => {
   }
 });
 
-it('a request goes to the Pod and back, megabytes both ways, and many share a tunnel', { timeout: 60_000 }, async () => {
+it('a request goes to the Pod and back, megabytes both ways, and many share a few tunnels', { timeout: 60_000 }, async () => {
   const bytes = Buffer.alloc(3 * 1024 * 1024, 'some text that goes there and back ');
   const { response } = await send({ method: 'POST', path: '/a?b=c', body: Readable.from([bytes]) });
   expect(response.headers['x-asked']).toBe('POST /a?b=c');
@@ -91,7 +91,36 @@ it('a request goes to the Pod and back, megabytes both ways, and many share a tu
     expect(each.headers['x-asked']).toBe(`GET /${i}`);
     await text(each);
   }
-  expect(tunnels).toEqual(['/api/v1/namespaces/plugin-acme-x/pods/p1/portforward Bearer one']);
+  expect(tunnels).toEqual(Array(4).fill('/api/v1/namespaces/plugin-acme-x/pods/p1/portforward Bearer one'));
+});
+
+it('callers that read nothing hold nobody up for long, and are given up only where others wait', { timeout: 60_000 }, async () => {
+  const clock = new FakeClock();
+  const connections = new PlacedConnections(informer, clock);
+  const large = 'x'.repeat(1024 * 1024);
+  const asked = async () => {
+    const connection = await connections.open(endpoint().placed, portOf(pod), new AbortController().signal);
+    connection.on('error', () => {});
+    connection.end(`POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${large.length}\r\n\r\n${large}`);
+    return connection;
+  };
+  const isBehind = (each: Duplex) => each.readableLength >= each.readableHighWaterMark;
+  try {
+    const slow = [await asked(), await asked(), await asked(), await asked()];
+    await expect.poll(() => slow.every(isBehind), { timeout: 20_000 }).toBe(true);
+    expect(tunnels).toHaveLength(4);
+    // Nobody else uses theirs.
+    await clock.advance(60_000);
+    expect(slow.map(({ destroyed }) => destroyed)).toEqual([false, false, false, false]);
+    const opening = asked();
+    await expect
+      .poll(async () => (await clock.advance(1_000), slow.filter(({ destroyed }) => destroyed).length), { timeout: 20_000 })
+      .toBe(1);
+    const answer = await text(await opening);
+    expect([answer.startsWith('HTTP/1.1 200 '), answer.length > large.length]).toEqual([true, true]);
+  } finally {
+    connections.close();
+  }
 });
 
 it('a WebSocket goes through', { timeout: 60_000 }, async () => {
@@ -132,12 +161,12 @@ it('a cluster that takes everything and answers nothing holds nobody, and nothin
   const connections = new PlacedConnections(informer, clock);
   const { placed } = endpoint('mute');
   const asked = [1, 2].map(() => failure(connections.open(placed, 80, new AbortController().signal)));
-  await expect.poll(() => tunnels.length).toBe(1);
+  await expect.poll(() => tunnels.length).toBe(2);
   await clock.advance(10_000);
   expect((await Promise.all(asked)).every((error) => error !== undefined)).toBe(true);
   await expect.poll(() => open.every(({ destroyed }) => destroyed)).toBe(true);
   const again = failure(connections.open(placed, 80, new AbortController().signal));
-  await expect.poll(() => tunnels.length).toBe(2);
+  await expect.poll(() => tunnels.length).toBe(3);
   connections.close();
   await clock.advance(10_000);
   expect(await again).toBeDefined();

@@ -20,8 +20,8 @@ interface Way {
   /** Where it leads: with another address or authority it is another. */
   to: string;
   transport: Transport;
-  /** Those for new connections. */
-  pods: Map<string, Tunnel>;
+  /** Those for new connections, of each Pod. */
+  pods: Map<string, Set<Tunnel>>;
   tunnels: Set<Tunnel>;
 }
 
@@ -35,10 +35,14 @@ interface Tunnel {
 const IDLE_MS = 60_000;
 /** Whoever administers the cluster may have it take everything and answer nothing: then nobody waits for more than this. */
 const OPEN_MS = 10_000;
+/** Of one Pod at a time: a caller that is slow to read holds up those that share its tunnel. */
+const MOST_TUNNELS = 4;
+/** So long a caller may read nothing while others share its tunnel: less than they wait for a connection. */
+const PATIENCE_MS = 3_000;
 
 /**
  * Connections to Pods of plugins in tenants' clusters, whose networks the gateway is not in: through the API server of the cluster, and from
- * there through the tunnel that the worker has opened. One tunnel for each Pod, with as many connections as there are requests.
+ * there through the tunnel that the worker has opened. A few tunnels for each Pod, with as many connections as there are requests.
  */
 export class PlacedConnections {
   readonly #secrets: Informer;
@@ -58,12 +62,12 @@ export class PlacedConnections {
   async open(pod: PlacedPod, port: number, signal: AbortSignal): Promise<Duplex> {
     const way = this.#way(pod.tenant);
     const key = `${pod.namespace}/${pod.name}`;
-    const tunnel = way.pods.get(key) ?? this.#dig(way, key, pod);
+    const tunnel = leastUsed(way.pods.get(key)) ?? this.#dig(way, key, pod);
     tunnel.idle?.cancel();
     tunnel.connections++;
     const left = () => {
       if (--tunnel.connections > 0) return;
-      if (way.pods.get(key) !== tunnel) return shut(way, tunnel);
+      if (!isForNew(way, key, tunnel)) return shut(way, tunnel);
       tunnel.idle = this.#clock.setTimer(IDLE_MS, () => (retire(way, key, tunnel), shut(way, tunnel)));
     };
     const opening = longLivedController();
@@ -106,7 +110,7 @@ export class PlacedConnections {
         headers: () => Promise.resolve({ Authorization: `Bearer ${decoded(this.#secretOf(tenant) ?? secret, 'token')}` }),
       },
     });
-    const way = { to: leadsTo(secret), transport, pods: new Map<string, Tunnel>(), tunnels: new Set<Tunnel>() };
+    const way = { to: leadsTo(secret), transport, pods: new Map<string, Set<Tunnel>>(), tunnels: new Set<Tunnel>() };
     this.#ways.set(tenant, way);
     return way;
   }
@@ -119,9 +123,12 @@ export class PlacedConnections {
   #dig(way: Way, key: string, { namespace, name }: PlacedPod): Tunnel {
     const opening = longLivedController();
     const late = this.#clock.setTimer(OPEN_MS, () => opening.abort());
-    const forward = podPortForward(way.transport, { namespace, name }, { signal: opening.signal, clock: this.#clock });
+    const patience = { ms: PATIENCE_MS, isOver: () => tunnel.connections > 1 };
+    const forward = podPortForward(way.transport, { namespace, name }, { signal: opening.signal, clock: this.#clock, patience });
     const tunnel: Tunnel = { forward, connections: 0 };
-    way.pods.set(key, tunnel);
+    const others = way.pods.get(key);
+    if (others) others.add(tunnel);
+    else way.pods.set(key, new Set([tunnel]));
     way.tunnels.add(tunnel);
     const gone = () => (retire(way, key, tunnel), shut(way, tunnel));
     forward.finally(() => late.cancel()).then(({ closed }) => closed.then(gone, gone), gone);
@@ -138,9 +145,20 @@ export class PlacedConnections {
   }
 }
 
+/** Undefined: another is to be dug. */
+function leastUsed(tunnels: ReadonlySet<Tunnel> = new Set()): Tunnel | undefined {
+  const [first] = [...tunnels].sort((a, b) => a.connections - b.connections);
+  return first?.connections === 0 || tunnels.size >= MOST_TUNNELS ? first : undefined;
+}
+
+function isForNew({ pods }: Way, key: string, tunnel: Tunnel): boolean {
+  return pods.get(key)?.has(tunnel) === true;
+}
+
 /** New connections go another way. */
-function retire(way: Way, key: string, tunnel: Tunnel): void {
-  if (way.pods.get(key) === tunnel) way.pods.delete(key);
+function retire({ pods }: Way, key: string, tunnel: Tunnel): void {
+  const tunnels = pods.get(key);
+  if (tunnels?.delete(tunnel) && tunnels.size === 0) pods.delete(key);
 }
 
 function shut(way: Way, tunnel: Tunnel): void {

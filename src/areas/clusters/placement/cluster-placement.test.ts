@@ -7,7 +7,8 @@ import { createInMemoryTransport } from '../../../client/in-memory/in-memory-tra
 import type { InMemoryHandler } from '../../../client/transport.ts';
 import type { KubeObject } from '../../../kube/object.ts';
 import { failure } from '../../../kube/status.ts';
-import { realClock } from '../../../lib/clock.ts';
+import { FakeClock } from '../../../lib/clock-fake.ts';
+import { realClock, type Clock } from '../../../lib/clock.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { ClusterPlacement } from './cluster-placement.ts';
 
@@ -27,8 +28,8 @@ function placed(taken: KubeObject[]) {
   const onHost: InMemoryHandler = (request) =>
     String(request.query?.fieldSelector).includes('status.placedIn=acme') ? takenOnes.handler(request) : host.handler(request);
   const [hostClient, tenantClient] = [onHost, inside.handler].map((handler) => createClient(createInMemoryTransport(handler)));
-  const start = () => {
-    const options = { tenant: 'acme', cluster: 'acme', clock: realClock, log: silentLog, onChange: () => {} };
+  const start = (clock: Clock = realClock) => {
+    const options = { tenant: 'acme', cluster: 'acme', clock, log: silentLog, onChange: () => {} };
     placement = new ClusterPlacement({ ...options, hostClient, tenantClient });
     return placement;
   };
@@ -55,13 +56,20 @@ it('a Run of another tenant that says it is in the cluster, holds up nobody', as
   await expect.poll(() => placement.state(), { timeout: 10_000 }).toEqual({ phase: 'Empty', left: 0 });
 });
 
-it('a Run begins in the cluster when the Secrets that it names are there, as they are on the host', async () => {
+/** A Run of acme with a Secret. */
+function withSecret() {
   const env = [{ name: 'P', valueFrom: { secretKeyRef: { name: 'db', key: 'p' } } }];
   const run = aRun({ namespace: 'acme', uid: '1', finalizers: [PLACEMENT_FINALIZER] }, { phase: 'Pending', placedIn: 'acme' });
-  const { host, inside, start } = placed([{ ...run, spec: { ...run.spec, env } }]);
+  const world = placed([{ ...run, spec: { ...run.spec, env } }]);
+  const { host } = world;
   host.put({ ...run, spec: { ...run.spec, env } }, 'runs');
   host.put({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'acme', labels: { [TENANT_LABEL]: 'acme' } } }, 'namespaces');
   host.put({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'db', namespace: 'acme', uid: '2' }, data: { p: 'cw==' } }, 'secrets');
+  return world;
+}
+
+it('a Run begins in the cluster when the Secrets that it names are there, as they are on the host', async () => {
+  const { inside, start } = withSecret();
   const done: string[] = [];
   inside.intercept = ({ method, path }) => {
     const isSecret = method === 'PATCH' && path.endsWith('/secrets/db');
@@ -73,4 +81,25 @@ it('a Run begins in the cluster when the Secrets that it names are there, as the
   placement.setNamespaces(['acme']);
   await expect.poll(() => done, { timeout: 20_000 }).toContain('run');
   expect(done.slice(0, 5)).toEqual(['secret', 'secret', 'secret', 'secret', 'run']);
+});
+
+it('a Run whose Secret the cluster refuses asks the host for nothing, and is looked at ever less often', async () => {
+  const { host, inside, start } = withSecret();
+  inside.intercept = ({ method, path }) => {
+    if (method === 'PATCH' && path.endsWith('/secrets/db')) throw failure('Forbidden', 'no Secrets here');
+  };
+  const clock = new FakeClock();
+  start(clock);
+  placement.setNamespaces(['acme']);
+  const refused = () => inside.requests.filter(({ method, path }) => method === 'PATCH' && path.endsWith('/secrets/db')).length;
+  await expect.poll(async () => (await clock.advance(500), refused()), { timeout: 20_000 }).toBeGreaterThan(2);
+  const asked = () =>
+    host.requests.filter(({ path, query }) => query?.watch !== 'true' && /\/(runs|secrets)\//.test(path)).map(({ path }) => path);
+  const before = asked().length;
+  const timers = clock.setTimer.bind(clock);
+  const waits: number[] = [];
+  clock.setTimer = (ms, run) => (waits.push(ms), timers(ms, run));
+  for (let second = 0; second < 300; second++) await clock.advance(1_000);
+  expect(asked().slice(before)).toEqual([]);
+  expect(waits).toContain(30_000);
 });

@@ -42,6 +42,8 @@ const CONCURRENCY = 8;
 const TELL_MS = 100;
 /** What stands in the way is inside the cluster, where no watch of ours is. */
 const AGAIN_MS = 500;
+/** The cluster may refuse what a Run waits for, for as long as it is there: such a Run is looked at ever less often. */
+const LONGEST_AGAIN_MS = 30_000;
 const BY_NAMESPACE = 'namespace';
 const RUNS = 'runs';
 const NAMESPACES = 'namespaces';
@@ -67,6 +69,8 @@ export class ClusterPlacement {
   readonly #opened = new Map<string, Informer<Run>>();
   /** Runs that were taken or copied just now: until a watch shows it, they are neither here nor there. */
   readonly #underWay = new Set<string>();
+  /** Runs whose Runtimes or Secrets have yet to come, and since when. */
+  readonly #ahead = new Map<string, number>();
   /** Namespaces of others with Runs that say that they work here: who has a runtimed can write that, and it must not hold up this tenant. */
   readonly #foreign = new Set<string>();
   #timer: Timer | undefined;
@@ -216,11 +220,15 @@ export class ClusterPlacement {
     const pair: RunPair = { original, copy: this.#copies.get(key) };
     const facts = { placed, cluster: this.#options.cluster };
     const decide = () => nextRunMove(pair.original, pair.copy, facts);
-    const asked = uncertain(decide(), pair.copy);
+    const seen = decide();
+    // Nobody is asked for as long as the caches say that it would be in vain.
+    if (seen.type === 'create' && this.#isAhead(pair.original!)) return this.#later(key);
+    const asked = uncertain(seen, pair.copy);
     if (asked === 'original' && cached !== undefined) pair.original = await absent(this.#original(key));
     if (asked === 'copy') pair.copy = await absent(this.#options.tenantClient.resource(RunKind, namespace).get(splitKey(key).name));
     const move = decide();
-    if (move.type === 'create' && (await this.#isAhead(pair.original!))) return { afterMs: AGAIN_MS };
+    if (move.type === 'create' && (await this.#isAheadOfCaches(pair.original!))) return this.#later(key);
+    this.#ahead.delete(key);
     // Said before it is done: nobody may take the cluster for empty meanwhile.
     if (move.type === 'take' || move.type === 'create') this.#underWay.add(key);
     else this.#underWay.delete(key);
@@ -231,12 +239,25 @@ export class ClusterPlacement {
   }
 
   /** What it needs has yet to come: a Run that is older than a restricted Runtime would be refused, and one without its Secrets fails. */
-  async #isAhead({ metadata, spec }: Run): Promise<boolean> {
+  #isAhead({ metadata, spec }: Run): boolean {
     const { namespace } = metadata;
     if (this.#namespaceCopies.get(namespace!) === undefined || this.#objects.isMissing(RuntimeKind.plural, toKey(namespace, spec.runtime)))
       return true;
-    for (const { plural, name } of neededBy(spec)) if (await this.#objects.isBehind(plural, toKey(namespace, name))) return true;
+    return neededBy(spec).some(({ plural, name }) => this.#objects.isBehind(plural, toKey(namespace, name)));
+  }
+
+  async #isAheadOfCaches(run: Run): Promise<boolean> {
+    if (this.#isAhead(run)) return true;
+    const { namespace } = run.metadata;
+    for (const { plural, name } of neededBy(run.spec)) if (await this.#objects.isBehindServer(plural, toKey(namespace, name))) return true;
     return false;
+  }
+
+  #later(key: string): ReconcileResult {
+    const now = this.#options.clock.monotonic();
+    const since = this.#ahead.get(key) ?? now;
+    this.#ahead.set(key, since);
+    return { afterMs: Math.min(Math.max((now - since) / 2, AGAIN_MS), LONGEST_AGAIN_MS) };
   }
 
   #cached(key: string): Run | undefined {

@@ -59,12 +59,18 @@ export class ObjectCopies {
     return original?.synced !== true || (original.get(key) !== undefined && copies.get(key) === undefined);
   }
 
+  /** Its copy has yet to become what the original is known to be. */
+  isBehind(plural: string, key: string): boolean {
+    const original = this.#kinds.get(plural)!.originals.get(splitKey(key).namespace!)?.get(key);
+    return original !== undefined && this.#differs(plural, key, original);
+  }
+
   /**
    * Its copy has yet to become what the original is. The server is asked: a Secret that was made before a Run may come later than the Run,
    * because the watches of different kinds are not in step.
    */
-  async isBehind(plural: string, key: string): Promise<boolean> {
-    const { copied, copies } = this.#kinds.get(plural)!;
+  async isBehindServer(plural: string, key: string): Promise<boolean> {
+    const { copied } = this.#kinds.get(plural)!;
     const { namespace, name } = splitKey(key);
     let original: KubeObject;
     try {
@@ -74,6 +80,11 @@ export class ObjectCopies {
       if (isStatusError(error, 'NotFound')) return false;
       throw error;
     }
+    return this.#differs(plural, key, original);
+  }
+
+  #differs(plural: string, key: string, original: KubeObject): boolean {
+    const { copied, copies } = this.#kinds.get(plural)!;
     const wanted = copyOf(copied, original, this.#options.tenant);
     return wanted !== undefined && hashOf(wanted) !== hashOf(copies.get(key));
   }

@@ -86,6 +86,17 @@ describe('runtimeDeployment', () => {
     expect(runtimed.securityContext).toMatchObject({ runAsNonRoot: true, allowPrivilegeEscalation: false });
   });
 
+  it('gives both programs minutes to begin, unless the author has said when the server is dead', () => {
+    const starting = { periodSeconds: 1, failureThreshold: 600 };
+    const [runtime, runtimed] = containersOf(deploymentOf({ port: 7000 }));
+    expect(runtime.startupProbe).toEqual({ tcpSocket: { port: 7000 }, ...starting });
+    expect(runtimed.startupProbe).toEqual({ httpGet: { path: '/healthz', port: 9094 }, ...starting });
+    for (const each of [runtime, runtimed]) expect(each.livenessProbe).toMatchObject({ initialDelaySeconds: 5, periodSeconds: 10 });
+    const own = { tcpSocket: { port: 7001 }, failureThreshold: 3 };
+    expect(containersOf(deploymentOf({}, { livenessProbe: own }))[0].startupProbe).toBeUndefined();
+    expect(containersOf(deploymentOf({}, { startupProbe: own }))[0].startupProbe).toEqual(own);
+  });
+
   it('tells our server the limits of each Run', () => {
     const [runtime] = containersOf(deploymentOf({ isolation: 'process', limits: { memory: '64Mi', cpu: '1.5', pids: 40 } }, OURS));
     expect(runtime.args.slice(2)).toEqual(['--run-memory', String(64 << 20), '--run-cpu', '1500', '--run-processes', '40']);

@@ -36,6 +36,11 @@ const RUNTIMED_TEMPORARY_VOLUME = 'runtimed-tmp';
 /** After the Runs: what the programs themselves need to end. */
 const ENDING_SECONDS = 30;
 const USER = 65_532;
+/**
+ * Until it has begun, which takes minutes on a machine that is emulated, nobody ends it for not answering. Asked as often as whether it is
+ * ready, so that one that begins fast is ready as fast.
+ */
+const STARTING = { periodSeconds: 1, failureThreshold: 600 };
 /** As programs with OpenTelemetry read it. */
 const TRACES_VARIABLE = 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT';
 
@@ -156,6 +161,8 @@ function runtimeContainer(runtime: Runtime, author: Json, settings: RuntimeSetti
   ];
   const variables = POD_VARIABLES.filter(({ name }) => !has(author.env, 'name', name));
   return {
+    // Whoever says when it is dead says how long it may begin too.
+    ...(author.livenessProbe === undefined ? { startupProbe: { tcpSocket: { port }, ...STARTING } } : {}),
     livenessProbe: { tcpSocket: { port }, initialDelaySeconds: 5, periodSeconds: 10 },
     readinessProbe: { tcpSocket: { port }, periodSeconds: 1 },
     securityContext: makesSandboxes ? SANDBOX_MAKER : HARDENED,
@@ -227,6 +234,7 @@ function runtimedContainer(runtime: Runtime, settings: RuntimeSettings): Json {
       { name: 'status', containerPort: RUNTIMED_STATUS_PORT },
       { name: 'health', containerPort: RUNTIMED_HEALTH_PORT },
     ],
+    startupProbe: { ...health('/healthz'), ...STARTING },
     livenessProbe: { ...health('/healthz'), initialDelaySeconds: 5, periodSeconds: 10 },
     readinessProbe: health('/readyz'),
     securityContext: HARDENED,

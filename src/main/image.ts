@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { NodeImages } from '../engine/node/images/create-images.ts';
-import type { StoredImage } from '../engine/node/images/images.ts';
 import { createLog } from '../lib/log.ts';
 import { fullName, readReference } from '../lib/oci/reference.ts';
 import { SharedImages } from '../lib/oci/shared-images.ts';
+import { humanSize, imageTable, withTenants } from './image-table.ts';
 import { imagesInUse } from './images-in-use.ts';
 import { imagesFolder, nodeImages } from './node-images.ts';
 import { sharedImagesFolder } from './shared-images-folder.ts';
@@ -18,12 +18,12 @@ interface ImageCommand {
 
 export async function listImages({ data, output }: ImageCommand & { output: string }): Promise<void> {
   // Looking makes nothing: an instance that was never there stays so.
-  const images = existsSync(imagesFolder(data)) ? await (await open(data)).list() : [];
-  images.sort((a, b) => compare(a.names.at(-1) ?? '', b.names.at(-1) ?? ''));
+  const stored = existsSync(imagesFolder(data)) ? await (await open(data)).list() : [];
+  const images = withTenants(stored, await new SharedImages(sharedImagesFolder(data)).names());
   if (output === 'json') process.stdout.write(`${JSON.stringify(images, null, 2)}\n`);
   else if (images.length === 0)
     process.stdout.write('No images yet. A Pod pulls what it needs; `tenantry image pull` and `tenantry image load` do it beforehand.\n');
-  else process.stdout.write(table(images));
+  else process.stdout.write(imageTable(images));
 }
 
 export async function pullNow({ data, reference, username, passwordStdin }: ImageCommand & PullCommand): Promise<void> {
@@ -55,7 +55,7 @@ export async function loadImage({ data, file, name, tenants }: ImageCommand & Lo
   const images = await open(data);
   const shared = tenants === true ? new SharedImages(sharedImagesFolder(data)) : undefined;
   const load = (path: string) => interruptible((signal) => images.load(path, { name, shared, signal }));
-  process.stdout.write(table(file === '-' ? await withStandardInput(load) : await load(resolve(file))));
+  process.stdout.write(imageTable(file === '-' ? await withStandardInput(load) : await load(resolve(file))));
 }
 
 export async function removeImages({ data, references }: ImageCommand & { references: string[] }): Promise<void> {
@@ -110,30 +110,4 @@ function registryOf(reference: string): string {
 function passwordFrom(stdin: boolean | undefined): string {
   if (stdin !== true) throw new Error('Cannot log in: a user name needs a password; give it with --password-stdin, where nobody sees it');
   return readFileSync(0, 'utf8').replace(/\r?\n$/, '');
-}
-
-function table(images: readonly StoredImage[]): string {
-  const rows = images.flatMap(({ names, digest, sizeBytes }) =>
-    shownNames(names).map((name) => [name, digest.slice(7, 19), humanSize(sizeBytes)]),
-  );
-  const all = [['NAME', 'DIGEST', 'SIZE'], ...rows];
-  const widths = [0, 1].map((column) => Math.max(...all.map((row) => row[column].length)));
-  return all.map(([name, digest, size]) => `${name.padEnd(widths[0])}   ${digest.padEnd(widths[1])}   ${size}\n`).join('');
-}
-
-/** Those with a tag, if any: the digest has a column of its own. */
-function shownNames(names: readonly string[]): string[] {
-  const tagged = names.filter((name) => !name.includes('@'));
-  return (tagged.length > 0 ? tagged : [...names]).sort(compare);
-}
-
-function humanSize(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
-  const value = bytes / 1000 ** power;
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[power]}`;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

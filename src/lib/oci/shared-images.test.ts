@@ -47,6 +47,8 @@ describe('SharedImages', () => {
     const bytes = Buffer.from('{ "schemaVersion": 2 }');
     await shared.add([`${APP}:1`, `${APP}:2`], { ...image('layer'), manifest: { bytes, mediaType: 'x/y' } });
     const { digest } = (await shared.manifest(APP, '2'))!;
+    const names = [1, 2].map((tag): [string, string] => [`${APP}:${tag}`, digest]);
+    expect(await shared.names()).toEqual(new Map(names));
     expect(await shared.manifest(APP, digest)).toEqual({ digest, mediaType: 'x/y', bytes });
     expect(await shared.manifest('docker.io/library/ap', digest)).toBeUndefined();
     expect(await shared.manifest(APP, 'latest')).toBeUndefined();

@@ -68,6 +68,11 @@ export class SharedImages {
     return true;
   }
 
+  /** What there is: names, and the digests behind them. */
+  async names(): Promise<Map<string, string>> {
+    return new Map((await this.#all()).map(({ name, digest }) => [name, digest]));
+  }
+
   /** @param reference a tag, or a digest that one of the repository's names has */
   async manifest(repository: string, reference: string): Promise<SharedManifest | undefined> {
     const named = reference.startsWith('sha256:')

@@ -24,11 +24,14 @@ function rotationOf({ revision = 0, authorities = 0, revoke = 0 }: NonNullable<T
   return { certificates: revision, authorities, revoke };
 }
 
+/** Less holds not even what every cluster has; to etcd none at all would mean its own default, and less than none no limit. */
+const LEAST_STORE_BYTES = 64 * 1024 ** 2;
+
 function planeBounds({ planeCpu, planeMemory, planeStorage }: Partial<Bounds> = {}): PlaneBounds {
   return {
     cpuMillis: planeCpu?.value.milliValue(),
     memoryBytes: planeMemory?.value.value(),
-    storeBytes: planeStorage?.value.value(),
+    storeBytes: planeStorage && Math.max(LEAST_STORE_BYTES, planeStorage.value.value()),
   };
 }
 

@@ -6,6 +6,9 @@ import { KEYS } from './model/store-members.ts';
 
 const ANSWER_MS = 5000;
 
+/** What one says that does not listen yet, or is not there; it does not hang. */
+export const NOT_LISTENING = -1;
+
 /** Every API server's certificate has it, at whatever address it is. */
 const NAME = 'kubernetes';
 
@@ -22,7 +25,7 @@ export class ApiProbe {
     return (await this.readiness()) === 200;
   }
 
-  /** What it answers to the question whether it is ready; 0: nothing. */
+  /** What it answers to the question whether it is ready; 0: nothing; NOT_LISTENING. */
   async readiness(): Promise<number> {
     this.#agent ??= await this.#newAgent();
     const { address: host, port } = this.#server;
@@ -33,13 +36,13 @@ export class ApiProbe {
         resolve(response.statusCode ?? 0);
       });
       sent.on('timeout', () => sent.destroy());
-      sent.on('error', () => resolve(0));
+      sent.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? NOT_LISTENING : 0));
       sent.end();
     });
   }
 
-  /** Whether it shows the certificate that is on the disk. */
-  async showsItsCertificate(): Promise<boolean> {
+  /** Whether it shows the certificate that is on the disk; undefined: it does not answer. */
+  async showsItsCertificate(): Promise<boolean | undefined> {
     this.forget();
     const { address: host, port } = this.#server;
     const wanted = new X509Certificate(await readFile(`${KEYS}/apiserver.crt`));
@@ -52,7 +55,7 @@ export class ApiProbe {
       socket.once('error', () => resolve(undefined));
       socket.once('timeout', () => socket.destroy(new Error('no answer')));
     });
-    return shown === wanted.serialNumber;
+    return shown === undefined ? undefined : shown === wanted.serialNumber;
   }
 
   /** Uses the keys that are there now. */

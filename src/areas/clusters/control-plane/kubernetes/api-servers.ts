@@ -12,6 +12,12 @@ export interface ApiServersPorts {
   clock: Clock;
 }
 
+/** One that does not answer reads the new certificate when it starts; where none does, nobody knows. */
+export async function showTheirCertificate(probes: readonly Pick<ApiProbe, 'showsItsCertificate'>[]): Promise<boolean> {
+  const shown = await Promise.all(probes.map((probe) => probe.showsItsCertificate()));
+  return shown.includes(true) && !shown.includes(false);
+}
+
 /** The API server of a control plane, or several that share its endpoint. */
 export class ApiServers {
   readonly #probes: ApiProbe[];
@@ -49,10 +55,9 @@ export class ApiServers {
     return this.#shared === undefined ? this.#probes[0].isReady() : (await this.#shared.watch.look()) > 0;
   }
 
-  /** Whether all of them show the certificate that is on the disk. */
-  async showTheirCertificate(): Promise<boolean> {
-    for (const probe of this.#probes) if (!(await probe.showsItsCertificate())) return false;
-    return true;
+  /** Whether all of them show the certificate that is on the disk; of several, those that answer. */
+  showTheirCertificate(): Promise<boolean> {
+    return showTheirCertificate(this.#probes);
   }
 
   close(): void {

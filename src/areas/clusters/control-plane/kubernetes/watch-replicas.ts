@@ -1,8 +1,9 @@
 import type { Clock, Timer } from '../../../../lib/clock.ts';
+import { NOT_LISTENING } from './api-probe.ts';
 import { verdictOf, type Answers } from './model/balance.ts';
 
 export interface ReplicaPorts {
-  /** What each answers to the question whether it is ready; 0: nothing. */
+  /** What each answers to the question whether it is ready; 0: nothing; NOT_LISTENING. */
   probes: readonly { readiness(): Promise<number> }[];
   setReady(replica: number, ready: boolean): void;
   /** Its connections, of one that is silent. */
@@ -26,7 +27,7 @@ export class ReplicaWatch {
 
   constructor(ports: ReplicaPorts) {
     this.#ports = ports;
-    this.#answers = ports.probes.map(() => ({ ready: false, answeredAt: ports.clock.monotonic() }));
+    this.#answers = ports.probes.map(() => ({ ready: false, answeredAt: ports.clock.monotonic(), starting: true }));
   }
 
   start(): void {
@@ -52,7 +53,9 @@ export class ReplicaWatch {
         const status = await probe.readiness();
         const answer = this.#answers[replica];
         answer.ready = status === 200;
-        if (status !== 0) answer.answeredAt = clock.monotonic();
+        if (status > 0) Object.assign(answer, { answeredAt: clock.monotonic(), starting: false });
+        // It ended by itself, and is being started again.
+        else if (status === NOT_LISTENING && !answer.starting) Object.assign(answer, { answeredAt: clock.monotonic(), starting: true });
         this.#ports.setReady(replica, answer.ready);
       }),
     );
@@ -72,7 +75,7 @@ export class ReplicaWatch {
       if (verdict === 'silent') continue;
       this.#ports.end(replica);
       // A new one has its time.
-      answer.answeredAt = now;
+      Object.assign(answer, { answeredAt: now, starting: true });
     }
   }
 }

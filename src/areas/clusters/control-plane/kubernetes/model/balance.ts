@@ -14,8 +14,10 @@ export function inOrder(backends: readonly Backend[]): Backend[] {
 /** What the last questions to a replica have shown. */
 export interface Answers {
   ready: boolean;
-  /** When it last answered anything at all, on the monotonic clock. */
+  /** When it last answered anything at all, or was started, on the monotonic clock. */
   answeredAt: number;
+  /** It has not answered since it was started. */
+  starting: boolean;
 }
 
 /** After that long without a word from one, while another answers, its connections are cut: their clients go to the other. */
@@ -23,11 +25,14 @@ export const SILENT_MS = 10_000;
 /** After that long it is ended, and started again. */
 export const HUNG_MS = 30_000;
 
+/** One that starts on a busy machine may take as long as the first start of all. */
+export const START_MS = 120_000;
+
 export type Verdict = 'fine' | 'silent' | 'hung';
 
 /** A machine without a moment for anybody ends nobody. */
 export function verdictOf(one: Answers, others: readonly Answers[], now: number): Verdict {
   const silentMs = now - one.answeredAt;
   if (silentMs < SILENT_MS || !others.some(({ ready, answeredAt }) => ready && now - answeredAt < SILENT_MS / 2)) return 'fine';
-  return silentMs < HUNG_MS ? 'silent' : 'hung';
+  return silentMs < (one.starting ? START_MS : HUNG_MS) ? 'silent' : 'hung';
 }

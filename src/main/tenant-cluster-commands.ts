@@ -34,7 +34,7 @@ function addMakingCommands(cluster: Command): void {
     .description('make a cluster for a tenant: its own API server, store, keys and port')
     .option('--kubernetes <version>', 'its version, such as 1.35 (default: the newest that the operator supports)')
     .addOption(new Option('--control-plane <provider>', 'who serves it (default: the best there is)').choices(CONTROL_PLANE_PROVIDERS))
-    .option('--replicas <n>', 'of its control plane: 1, or 3 of the provider kubernetes', Number)
+    .option('--replicas <n>', 'of its control plane: 1, or 3 of the provider kubernetes')
     .option('--add-on <name>', 'install this too; can be repeated', collect)
     .option('--name <host>', 'a further name or address of its endpoint; can be repeated', collect)
     .option('--pool <name=replicas>', 'a pool of workers, and what they should be: workers=3,cpu=2,memory=1Gi; can be repeated', collect)

@@ -9,7 +9,7 @@ import { isReady, waitForCluster } from './wait-for-cluster.ts';
 export interface CreateFlags {
   kubernetes?: string;
   controlPlane?: string;
-  replicas?: number;
+  replicas?: string;
   addOn?: string[];
   name?: string[];
   pool?: string[];
@@ -53,11 +53,17 @@ export function tellNext(session: Session, name: string): void {
   session.err(['', ...lines, ''].join('\n'));
 }
 
+export function replicasOf(text: string): number {
+  if (text !== '1' && text !== '3')
+    throw new Error(`Cannot use --replicas "${text}": a control plane has 1 or 3 replicas; give one of them`);
+  return Number(text);
+}
+
 function specOf({ kubernetes, controlPlane, replicas, addOn, name, pool, subnet }: CreateFlags): TenantCluster['spec'] {
   const spec: TenantCluster['spec'] = {};
   if (kubernetes !== undefined) spec.version = kubernetes.replace(/^v/, '');
   if (controlPlane !== undefined) spec.controlPlane = { provider: controlPlane as 'embedded' };
-  if (replicas !== undefined) spec.controlPlane = { ...spec.controlPlane, replicas };
+  if (replicas !== undefined) spec.controlPlane = { ...spec.controlPlane, replicas: replicasOf(replicas) };
   if (addOn) spec.addOns = addOn;
   if (name) spec.access = { names: name };
   if (pool) spec.nodePools = pool.map(poolOf);

@@ -1,15 +1,19 @@
 import type { Journal } from './journal.ts';
 import { StagedStore } from './staged-store.ts';
 import type { Store } from './store.ts';
+import { LiveBound } from './versions/live-bound.ts';
 import { DEFAULT_HISTORY_LIMIT, DurableView, type HistoryLimit } from './versions/durable-view.ts';
 
 export interface MemoryStoreOptions {
   historyLimit?: Partial<HistoryLimit>;
+  /** How large live data may become; absent: as large as it likes. */
+  maxLiveBytes?: number;
 }
 
 /** The same store without files: what it holds is gone with the process. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
-  return new StagedStore(new DurableView({ ...DEFAULT_HISTORY_LIMIT, ...options.historyLimit }), new NoJournal());
+  const view = new DurableView({ ...DEFAULT_HISTORY_LIMIT, ...options.historyLimit });
+  return new StagedStore(view, new NoJournal(), new LiveBound(options.maxLiveBytes));
 }
 
 class NoJournal implements Journal {

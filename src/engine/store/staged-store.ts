@@ -2,13 +2,16 @@ import { encodeSnapshot } from './log/snapshot-encoding.ts';
 import type { Journal, StagedWrite } from './journal.ts';
 import { type EncodedValue, type Entry, type Range, type RangeOptions, type Store, StoreError, type StoreEvent } from './store.ts';
 import type { DurableView } from './versions/durable-view.ts';
-import { Version } from './versions/version.ts';
+import type { LiveBound } from './versions/live-bound.ts';
+import { sizeOf, Version } from './versions/version.ts';
 
 /** Bounds of one commit: what is copied, checksummed and applied in one synchronous slice. */
 const COMMIT_BYTES = 1024 * 1024;
 const COMMIT_WRITES = 128;
 
 interface QueuedWrite extends StagedWrite {
+  /** Of the live data, by this write. */
+  readonly growth: number;
   readonly written: Promise<Entry>;
   readonly resolve: (entry: Entry) => void;
   readonly reject: (error: StoreError) => void;
@@ -21,6 +24,7 @@ interface QueuedWrite extends StagedWrite {
 export class StagedStore implements Store {
   readonly #view: DurableView;
   readonly #journal: Journal;
+  readonly #bound: LiveBound;
   /** The newest waiting version of each key that has one. */
   readonly #staged = new Map<string, Version>();
   readonly #listeners = new Set<(events: readonly StoreEvent[]) => void>();
@@ -32,9 +36,10 @@ export class StagedStore implements Store {
   #committing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(view: DurableView, journal: Journal) {
+  constructor(view: DurableView, journal: Journal, bound: LiveBound) {
     this.#view = view;
     this.#journal = journal;
+    this.#bound = bound;
     this.#stagedRevision = view.revision;
   }
 
@@ -132,15 +137,18 @@ export class StagedStore implements Store {
     const stored = this.#journal.prepare(key, bytes);
     if (this.#stagedRevision + 1 !== revision)
       throw new Error(`Cannot write "${key}": its encoder wrote to the store; write before or after`);
-    this.#stagedRevision = revision;
     const version = new Version(key, bytes, revision, latest ? latest.createdRevision : revision, removed, attachment);
+    const growth = (removed ? 0 : sizeOf(version)) - (latest ? sizeOf(latest) : 0);
+    if (!this.#bound.fits(this.#view.liveBytes, growth, latest !== undefined)) return Promise.reject(storeFull(key, this.#bound.maxBytes));
+    this.#bound.waits(growth);
+    this.#stagedRevision = revision;
     this.#staged.set(key, version);
     let resolve!: QueuedWrite['resolve'];
     let reject!: QueuedWrite['reject'];
     const written = new Promise<Entry>((...settle) => {
       [resolve, reject] = settle;
     });
-    this.#queue.push({ version, stored, written, resolve, reject });
+    this.#queue.push({ version, stored, growth, written, resolve, reject });
     this.#committing ??= this.#commitAll();
     return written;
   }
@@ -177,8 +185,9 @@ export class StagedStore implements Store {
   #settle(writes: readonly QueuedWrite[]): void {
     this.#inCommit = [];
     const events: StoreEvent[] = [];
-    for (const { version } of writes) {
+    for (const { version, growth } of writes) {
       events.push(this.#view.apply(version));
+      this.#bound.settled(growth);
       if (this.#staged.get(version.key) === version) this.#staged.delete(version.key);
     }
     for (const listener of this.#listeners) {
@@ -201,6 +210,7 @@ export class StagedStore implements Store {
     this.#inCommit = [];
     this.#queue = [];
     this.#staged.clear();
+    this.#bound.allRefused();
     this.#stagedRevision = this.#view.revision;
     for (const write of failed) write.reject(error);
     for (const write of behind) write.reject(error);
@@ -211,6 +221,13 @@ function conflict(key: string, expected: number, actual: number): StoreError {
   const state = actual === 0 ? 'it does not exist' : `its revision is ${actual}`;
   const wanted = expected === 0 ? 'it was expected not to exist' : `revision ${expected} was expected`;
   return new StoreError('Conflict', `Cannot write "${key}": ${state} and ${wanted}; read it again and retry`);
+}
+
+function storeFull(key: string, maxBytes: number): StoreError {
+  return new StoreError(
+    'StoreFull',
+    `Cannot write "${key}": the store has reached its limit of ${maxBytes} bytes; remove what is not needed`,
+  );
 }
 
 function asStoreError(error: unknown): StoreError {

@@ -27,6 +27,7 @@ export interface Store {
    * Writes one key if its latest revision is `expected` (0: the key must not exist). The value is made from the revision the
    * write gets, because objects carry their own resourceVersion. Revision and value are settled before this returns;
    * the promise says when they are durable.
+   * Rejects with `StoreFull` when it would take live data over the bound of the store, if that has one.
    * @throws StoreError `Conflict` (synchronously) when the expectation does not hold.
    */
   put(key: string, expected: number, encode: (revision: number) => EncodedValue): Promise<Entry>;
@@ -93,6 +94,7 @@ export type StoreErrorCode =
   | 'Compacted'
   | 'FutureRevision'
   | 'DiskFull'
+  | 'StoreFull'
   | 'WriteFailed'
   | 'Closed'
   | 'Corrupt'

@@ -4,6 +4,8 @@ import type { Journal } from '../../../src/engine/store/journal.ts';
 import { StagedStore } from '../../../src/engine/store/staged-store.ts';
 import { StoreError } from '../../../src/engine/store/store.ts';
 import { DEFAULT_HISTORY_LIMIT, DurableView } from '../../../src/engine/store/versions/durable-view.ts';
+import { LiveBound } from '../../../src/engine/store/versions/live-bound.ts';
+import { createMemoryStore } from '../../../src/engine/store/memory-store.ts';
 import { startServerInMemory } from './server-in-memory.ts';
 
 const PATH = '/api/v1/namespaces/default/configmaps';
@@ -44,7 +46,7 @@ const turns = async () => {
 
 async function setUp(mutate?: (request: AdmissionRequest) => Promise<void> | void) {
   const journal = new HeldJournal();
-  const store = new StagedStore(new DurableView(DEFAULT_HISTORY_LIMIT), journal);
+  const store = new StagedStore(new DurableView(DEFAULT_HISTORY_LIMIT), journal, new LiveBound());
   const server = await startServerInMemory({ store, around: { mutate } });
   await server.call('POST', PATH, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: {} });
   const patch = (data: object, manager = 'test') => server.call('PATCH', `${PATH}/a?fieldManager=${manager}`, { data }, MERGE);
@@ -98,6 +100,26 @@ describe('a commit that is refused', () => {
     expect(done).toBe(false);
     journal.succeed();
     expect((await first).body.metadata.resourceVersion).toBe((await second).body.metadata.resourceVersion);
+    server.close();
+  });
+});
+
+describe('a store that has reached its limit', () => {
+  it('refuses what grows with a status that says what to do, and goes on with reads, deletions and what fits again', async () => {
+    const server = await startServerInMemory({ store: createMemoryStore({ maxLiveBytes: 256 * 1024 }) });
+    const make = (name: string) =>
+      server.call('POST', PATH, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { text: 'x'.repeat(60_000) } });
+    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map(make));
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect([refused.length > 0, refused.length < 6]).toEqual([true, true]);
+    expect(refused[0]).toMatchObject({ status: 503, body: { kind: 'Status', reason: 'ServiceUnavailable' } });
+    expect(refused[0].body.message).toMatch(/^Cannot store configmaps "\w": the store has reached its limit; delete what is not needed/);
+    const { name } = answers.find(({ status }) => status === 201)!.body.metadata;
+    expect((await server.call('GET', `${PATH}/${name}`)).status).toBe(200);
+    expect((await server.call('PATCH', `${PATH}/${name}`, { metadata: { finalizers: ['example.com/wait'] } }, MERGE)).status).toBe(200);
+    expect((await server.call('PATCH', `${PATH}/${name}`, { metadata: { finalizers: [] } }, MERGE)).status).toBe(200);
+    expect((await server.call('DELETE', `${PATH}/${name}`)).status).toBe(200);
+    expect((await make('g')).status).toBe(201);
     server.close();
   });
 });

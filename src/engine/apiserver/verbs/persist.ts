@@ -80,6 +80,7 @@ function storageFailure(resource: Resource, name: string, error: unknown): unkno
   const what = `Cannot store ${resource.resource} "${name}"`;
   const texts: Partial<Record<string, string>> = {
     DiskFull: `${what}: the disk of the data directory is full; free some space and try again (reads go on, nothing is lost)`,
+    StoreFull: `${what}: the store has reached its limit; delete what is not needed and try again (reads and deletions go on, nothing is lost)`,
     Closed: `${what}: the server is shutting down; try again after it has started`,
   };
   const text = texts[error.code] ?? `${what}: the data directory cannot be written (${error.message}); see the server's log`;

@@ -1,7 +1,7 @@
 import { type Range, type RangeOptions, StoreError, type StoreEvent } from '../store.ts';
 import { History } from './history.ts';
 import { endOfPrefix, KeyIndex } from './key-index.ts';
-import { type Version, versionAt } from './version.ts';
+import { sizeOf, type Version, versionAt } from './version.ts';
 
 /** What the past may cost before the oldest of it is compacted without being asked. */
 export interface HistoryLimit {
@@ -181,8 +181,4 @@ export class DurableView {
       `Cannot read from revision ${revision}: everything below ${this.#compactedRevision} was compacted; start again from the newest`,
     );
   }
-}
-
-function sizeOf(version: Version): number {
-  return version.key.length + version.bytes.length;
 }

@@ -28,3 +28,8 @@ export function versionAt(newest: Version | undefined, revision: number): Versio
   while (version && version.revision > revision) version = version.older;
   return version && !version.removed ? version : undefined;
 }
+
+/** What a live key counts for. */
+export function sizeOf({ key, bytes }: Entry): number {
+  return key.length + bytes.length;
+}

@@ -56,6 +56,8 @@ export interface EngineOptions {
   runs?: boolean;
   /** Somebody else makes and renews the keys, and hands out credentials; absent: they are in the data directory, with a kubeconfig. */
   keys?: { folder: string; pki: Pki };
+  /** How large its store may become; absent: as large as it likes. */
+  maxStoreBytes?: number;
   /** Sees the store before anything is written. */
   observeStore?: (store: DurableStore) => void;
   /** Of tenants' clusters; absent: as this machine can. */
@@ -169,6 +171,8 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     });
     const url = `https://${options.address.includes(':') ? `[${options.address}]` : options.address}:${port}`;
     await announce(foundation, options.address, port);
+    // Not before: one that is full starts all the same, so that something can be deleted.
+    if (options.maxStoreBytes !== undefined) store.limitLiveBytes(options.maxStoreBytes);
     if (options.keys === undefined) writeKubeconfig(data, url, pki);
     aggregator.start();
     resourceMetrics.start();

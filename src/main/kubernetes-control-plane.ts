@@ -9,7 +9,7 @@ import {
   unpackSnapshot,
   useUnpacked,
 } from '../areas/clusters/control-plane/kubernetes/etcd-snapshot.ts';
-import { STORE_BYTES } from '../areas/clusters/control-plane/kubernetes/model/program-arguments.ts';
+import { STORE_BYTES } from '../areas/clusters/control-plane/process/model/store-bytes.ts';
 import type { ProgramPlan } from '../areas/clusters/control-plane/kubernetes/model/program-plan.ts';
 import { etcdArguments, KEYS, STORE_SIZES, storeMembers } from '../areas/clusters/control-plane/kubernetes/model/store-members.ts';
 import { PlanePrograms } from '../areas/clusters/control-plane/kubernetes/plane-programs.ts';

@@ -30,14 +30,17 @@ try {
 
 async function serve(): Promise<void> {
   const word = starter.word();
-  const [{ startEngine }, { readPki }, { serveControl, DiskWatch }] = await Promise.all([
+  const [{ startEngine }, { readPki }, { serveControl }, { StoreWatch }, { realClock }, { STORE_BYTES }] = await Promise.all([
     import('./engine.ts'),
     import('../lib/pki/read-pki.ts'),
     import('./tenant-control-socket.ts'),
+    import('./store-watch.ts'),
+    import('../lib/clock.ts'),
+    import('../areas/clusters/control-plane/process/model/store-bytes.ts'),
   ]);
-  const { port = 0, address = '127.0.0.1', edition = '', productVersion: version = '' } = await word;
+  const { port = 0, address = '127.0.0.1', edition = '', productVersion: version = '', storeBytes = STORE_BYTES } = await word;
   undoUnfinishedRestore();
-  const disk = new DiskWatch();
+  const news = new StoreWatch(storeBytes, realClock);
   const engine = await startEngine({
     data: '.',
     address,
@@ -45,13 +48,14 @@ async function serve(): Promise<void> {
     fallBackToFreePort: false,
     version,
     keys: { folder: KEY_FOLDER, pki: await readPki(KEY_FOLDER) },
-    observeStore: (store) => disk.observe(store),
+    maxStoreBytes: storeBytes,
+    observeStore: (store) => news.observe(store),
     runs: true,
     log: createLog({ level: 'warn', format: 'json' }),
   });
   const control = await serveControl({
     hello: { type: 'hello', pid: process.pid, edition },
-    news: disk,
+    news,
     backup: () => engine.backup(),
     replaceCertificates: async () => engine.replaceCertificates(await readPki(KEY_FOLDER)),
   });

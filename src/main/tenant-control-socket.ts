@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
 import { CONTROL_SOCKET, type ControlEvent } from '../areas/clusters/control-plane/process/control-socket.ts';
-import type { Store, StoreError } from '../engine/store/store.ts';
 
 /** What is told to whoever follows this process. */
 export class News {
@@ -23,31 +22,6 @@ export class News {
   tell(event: ControlEvent): void {
     this.#last.set(event.type, event);
     for (const listener of this.#listeners) listener(event);
-  }
-}
-
-/** Whether the store can be written to, as its writes tell. */
-export class DiskWatch extends News {
-  #isFull = false;
-
-  observe(store: Pick<Store, 'put' | 'remove'>): void {
-    const { put, remove } = store;
-    store.put = (...args) => this.#seen(put.apply(store, args));
-    store.remove = (...args) => this.#seen(remove.apply(store, args));
-  }
-
-  #seen<T>(write: Promise<T>): Promise<T> {
-    write.then(
-      () => this.#set(false),
-      (error: StoreError) => error.code === 'DiskFull' && this.#set(true),
-    );
-    return write;
-  }
-
-  #set(isFull: boolean): void {
-    if (this.#isFull === isFull) return;
-    this.#isFull = isFull;
-    this.tell({ type: 'disk', full: isFull });
   }
 }
 

@@ -15,15 +15,12 @@ import { StagedStore } from './staged-store.ts';
 import type { Store } from './store.ts';
 import type { StoreStats } from './store-stats.ts';
 import { DEFAULT_HISTORY_LIMIT, type DurableView, type HistoryLimit } from './versions/durable-view.ts';
-import { LiveBound } from './versions/live-bound.ts';
 
 export interface OpenStoreOptions {
   /** Where the owner can be reached; told to whoever finds the directory taken. */
   address?: string;
   historyLimit?: Partial<HistoryLimit>;
   sealing?: Sealing;
-  /** How large live data may become; absent: as large as it likes. What is there already stays. */
-  maxLiveBytes?: number;
   /** The log may grow this large, or as large as the live data, before a snapshot replaces it. */
   snapshotAfterBytes?: number;
   fileSystem?: FileSystem;
@@ -37,6 +34,8 @@ export interface OpenStoreOptions {
 
 export interface DurableStore extends Store {
   stats(): StoreStats;
+  /** From now on a write that would take live data over it is refused with `StoreFull`; what is there already stays. */
+  limitLiveBytes(maxBytes: number): void;
   /** Replaces the log by a snapshot now, for example so that everything is sealed with a new key. */
   snapshot(): Promise<void>;
 }
@@ -62,7 +61,7 @@ export async function openStore(directory: string, options: OpenStoreOptions = {
     const historyLimit = { ...DEFAULT_HISTORY_LIMIT, ...options.historyLimit };
     const recovered = await recover({ fileSystem, directory, values, historyLimit });
     const journal = makeJournal(fileSystem, directory, options, values, recovered);
-    return new LogStore(recovered.view, journal, new LiveBound(options.maxLiveBytes), release);
+    return new LogStore(recovered.view, journal, release);
   } catch (error) {
     await release();
     throw error;
@@ -73,8 +72,8 @@ class LogStore extends StagedStore implements DurableStore {
   readonly #journal: LogJournal;
   readonly #release: () => Promise<void>;
 
-  constructor(view: DurableView, journal: LogJournal, bound: LiveBound, release: () => Promise<void>) {
-    super(view, journal, bound);
+  constructor(view: DurableView, journal: LogJournal, release: () => Promise<void>) {
+    super(view, journal);
     this.#journal = journal;
     this.#release = release;
   }

@@ -1,7 +1,6 @@
 import type { Journal } from './journal.ts';
 import { StagedStore } from './staged-store.ts';
 import type { Store } from './store.ts';
-import { LiveBound } from './versions/live-bound.ts';
 import { DEFAULT_HISTORY_LIMIT, DurableView, type HistoryLimit } from './versions/durable-view.ts';
 
 export interface MemoryStoreOptions {
@@ -13,7 +12,9 @@ export interface MemoryStoreOptions {
 /** The same store without files: what it holds is gone with the process. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   const view = new DurableView({ ...DEFAULT_HISTORY_LIMIT, ...options.historyLimit });
-  return new StagedStore(view, new NoJournal(), new LiveBound(options.maxLiveBytes));
+  const store = new StagedStore(view, new NoJournal());
+  store.limitLiveBytes(options.maxLiveBytes ?? Number.POSITIVE_INFINITY);
+  return store;
 }
 
 class NoJournal implements Journal {

@@ -2,7 +2,7 @@ import { encodeSnapshot } from './log/snapshot-encoding.ts';
 import type { Journal, StagedWrite } from './journal.ts';
 import { type EncodedValue, type Entry, type Range, type RangeOptions, type Store, StoreError, type StoreEvent } from './store.ts';
 import type { DurableView } from './versions/durable-view.ts';
-import type { LiveBound } from './versions/live-bound.ts';
+import { LiveBound } from './versions/live-bound.ts';
 import { sizeOf, Version } from './versions/version.ts';
 
 /** Bounds of one commit: what is copied, checksummed and applied in one synchronous slice. */
@@ -24,7 +24,7 @@ interface QueuedWrite extends StagedWrite {
 export class StagedStore implements Store {
   readonly #view: DurableView;
   readonly #journal: Journal;
-  readonly #bound: LiveBound;
+  readonly #bound = new LiveBound();
   /** The newest waiting version of each key that has one. */
   readonly #staged = new Map<string, Version>();
   readonly #listeners = new Set<(events: readonly StoreEvent[]) => void>();
@@ -36,10 +36,9 @@ export class StagedStore implements Store {
   #committing: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(view: DurableView, journal: Journal, bound: LiveBound) {
+  constructor(view: DurableView, journal: Journal) {
     this.#view = view;
     this.#journal = journal;
-    this.#bound = bound;
     this.#stagedRevision = view.revision;
   }
 
@@ -97,6 +96,11 @@ export class StagedStore implements Store {
 
   compact(revision: number): void {
     this.#view.compact(revision);
+  }
+
+  /** What is there already stays, however large it is. */
+  limitLiveBytes(maxBytes: number): void {
+    this.#bound.maxBytes = maxBytes;
   }
 
   async *backup(): AsyncGenerator<Uint8Array> {

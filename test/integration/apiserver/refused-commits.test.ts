@@ -4,7 +4,6 @@ import type { Journal } from '../../../src/engine/store/journal.ts';
 import { StagedStore } from '../../../src/engine/store/staged-store.ts';
 import { StoreError } from '../../../src/engine/store/store.ts';
 import { DEFAULT_HISTORY_LIMIT, DurableView } from '../../../src/engine/store/versions/durable-view.ts';
-import { LiveBound } from '../../../src/engine/store/versions/live-bound.ts';
 import { createMemoryStore } from '../../../src/engine/store/memory-store.ts';
 import { startServerInMemory } from './server-in-memory.ts';
 
@@ -46,7 +45,7 @@ const turns = async () => {
 
 async function setUp(mutate?: (request: AdmissionRequest) => Promise<void> | void) {
   const journal = new HeldJournal();
-  const store = new StagedStore(new DurableView(DEFAULT_HISTORY_LIMIT), journal, new LiveBound());
+  const store = new StagedStore(new DurableView(DEFAULT_HISTORY_LIMIT), journal);
   const server = await startServerInMemory({ store, around: { mutate } });
   await server.call('POST', PATH, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: {} });
   const patch = (data: object, manager = 'test') => server.call('PATCH', `${PATH}/a?fieldManager=${manager}`, { data }, MERGE);

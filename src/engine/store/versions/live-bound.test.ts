@@ -38,12 +38,13 @@ it('a full store, takes removals, what becomes smaller and a little for keys tha
   await store.close();
 });
 
-it('a store that is opened with a smaller bound, keeps what it has and takes no more', async () => {
+it('a store that is given a smaller bound than what it has, keeps that and takes no more', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'tenantry-store-'));
   const former = await openStore(directory);
   await put(former, '/a', 2 * MAX);
   await former.close();
-  const store = await openStore(directory, { maxLiveBytes: MAX });
+  const store = await openStore(directory);
+  store.limitLiveBytes(MAX);
   expect(store.get('/a')?.bytes).toHaveLength(2 * MAX);
   expect(await outcomes([put(store, '/b', 1)])).toEqual(['StoreFull']);
   expect(await outcomes([store.remove('/a', store.get('/a')!.revision, bytes(1)), put(store, '/b', 1)])).toEqual(['taken', 'taken']);
@@ -52,7 +53,8 @@ it('a store that is opened with a smaller bound, keeps what it has and takes no 
 });
 
 it('what waited for a commit that is refused, counts no more', () => {
-  const bound = new LiveBound(MAX);
+  const bound = new LiveBound();
+  bound.maxBytes = MAX;
   bound.waits(MAX);
   expect(bound.fits(0, 1, false)).toBe(false);
   bound.allRefused();

@@ -4,13 +4,9 @@ const MAX_RESERVE_BYTES = 16 * 1024 * 1024;
 
 /** How much may live in a store, with what waits for its commit counted. */
 export class LiveBound {
-  readonly maxBytes: number;
+  maxBytes = Number.POSITIVE_INFINITY;
   /** By so much live data changes when all that waits is durable. */
   #waiting = 0;
-
-  constructor(maxBytes = Number.POSITIVE_INFINITY) {
-    this.maxBytes = maxBytes;
-  }
 
   /** Whether `growth` more bytes fit, of a key that is there (`former`) or a new one. What makes nothing larger always does. */
   fits(liveBytes: number, growth: number, former: boolean): boolean {

@@ -1,8 +1,8 @@
+import { STORE_BYTES } from '../../process/model/store-bytes.ts';
+
 export const SERVICE_RANGE = '10.96.0.0/16';
 export const SERVICE_ADDRESS = '10.96.0.1';
 const POD_RANGE = '10.244.0.0/16';
-/** A store that is larger is a mistake of somebody, and slow. */
-export const STORE_BYTES = 2 * 1024 ** 3;
 export const ETCD_LIMITS = [quotaArgument(STORE_BYTES), '--log-level=warn'];
 
 export function quotaArgument(bytes: number): string {

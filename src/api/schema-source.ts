@@ -44,6 +44,11 @@ export function quantity(): SchemaSource<string | number> {
   return { schema: { anyOf: [{ type: 'integer' }, { type: 'string' }], pattern: QUANTITY, 'x-kubernetes-int-or-string': true } };
 }
 
+/** A quantity that is not below zero. */
+export function amount(): SchemaSource<string | number> {
+  return { schema: { ...quantity().schema, pattern: QUANTITY.replace('(\\+|-)?', '\\+?'), minimum: 0 } };
+}
+
 export function list<T>(items: SchemaSource<T>, constraints: Schema = {}): SchemaSource<T[]> {
   return { schema: { type: 'array', items: items.schema, ...constraints } };
 }

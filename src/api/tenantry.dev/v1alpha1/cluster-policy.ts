@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../../kube/object.ts';
 import { kindOf, type KindDefinition, type ObjectOf } from '../../kind-definition.ts';
-import { boolean, integer, list, mapOf, object, oneOf, quantity, rules, text, time } from '../../schema-source.ts';
+import { amount, boolean, integer, list, mapOf, object, oneOf, quantity, rules, text, time } from '../../schema-source.ts';
 import { CLASSIFICATIONS, CONTROL_PLANE_PROVIDERS, KERNEL_ISOLATIONS } from './cluster-names.ts';
 import { GROUP, VERSION } from './group.ts';
 
@@ -54,7 +54,7 @@ const spec = object(
       },
     ),
     /** What each control plane may use: all its processes together, and its store. What is absent is Tenantry's to say. */
-    controlPlaneLimits: object({}, { cpu: quantity(), memory: quantity(), storage: quantity() }),
+    controlPlaneLimits: object({}, { cpu: amount(), memory: amount(), storage: amount() }),
     addOns: list(addOn, { maxItems: 50, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] }),
     /** The least that stands between a worker and this machine's kernel. */
     minimumKernelIsolation: oneOf(KERNEL_ISOLATIONS),

@@ -30,7 +30,7 @@ try {
 
 async function serve(): Promise<void> {
   const word = starter.word();
-  const [{ startEngine }, { readPki }, { serveControl }, { StoreWatch }, { realClock }, { STORE_BYTES }] = await Promise.all([
+  const [{ startEngine }, { readPki }, { serveControl }, { StoreWatch }, { realClock }, { STORE_BYTES_IN_MEMORY }] = await Promise.all([
     import('./engine.ts'),
     import('../lib/pki/read-pki.ts'),
     import('./tenant-control-socket.ts'),
@@ -38,7 +38,7 @@ async function serve(): Promise<void> {
     import('../lib/clock.ts'),
     import('../areas/clusters/control-plane/process/model/store-bytes.ts'),
   ]);
-  const { port = 0, address = '127.0.0.1', edition = '', productVersion: version = '', storeBytes = STORE_BYTES } = await word;
+  const { port = 0, address = '127.0.0.1', edition = '', productVersion: version = '', storeBytes = STORE_BYTES_IN_MEMORY } = await word;
   undoUnfinishedRestore();
   const news = new StoreWatch(storeBytes, realClock);
   const engine = await startEngine({

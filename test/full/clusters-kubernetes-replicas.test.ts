@@ -10,7 +10,7 @@ import type { ClusterRecord } from '../../src/areas/clusters/control-plane/proce
 import { realClock } from '../../src/lib/clock.ts';
 import { silentLog } from '../../src/lib/log.ts';
 import { connectTarget, type ApiTarget } from '../support/api-target.ts';
-import { controlPlanePrograms, KUBERNETES_VERSION } from './binaries.ts';
+import { controlPlanePrograms, KUBERNETES_VERSION } from '../cluster/binaries.ts';
 
 const PATIENCE = { timeout: 120_000, interval: 200 };
 

@@ -158,7 +158,7 @@ export function jobSuite(name: string, connect: () => Promise<{ client: Client; 
 
     test('activeDeadlineSeconds ends a Job that takes too long', async () => {
       const namespace = 'j-deadline';
-      await makeJob(namespace, { activeDeadlineSeconds: 1 });
+      await makeJob(namespace, { activeDeadlineSeconds: 2 });
       await openPods(namespace, 1);
       await expectConditions(namespace, ['FailureTarget DeadlineExceeded', 'Failed DeadlineExceeded']);
     });

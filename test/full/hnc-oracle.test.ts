@@ -1,4 +1,4 @@
 import { treeConformance } from '../conformance/tenancy/suite.ts';
-import { startHncOracle } from './hnc-oracle.ts';
+import { startHncOracle } from '../cluster/hnc-oracle.ts';
 
 treeConformance('the original HNC', startHncOracle);

@@ -45,14 +45,7 @@ afterAll(async () => {
 }, 90_000);
 
 const placedOf = ({ status }: PluginInstallation) => findCondition(status?.conditions, 'Placed');
-const settled = (isolation: string) =>
-  world.host.until(
-    'acme',
-    ({ metadata, status }) =>
-      status?.observedGeneration === metadata.generation &&
-      status?.isolation === isolation &&
-      findCondition(status?.conditions, 'Ready')?.status === 'True',
-  );
+const settled = (isolation: string) => world.settled('acme', isolation);
 const replicasOf = async (client: Client) =>
   (await world.host.find(() => client.resource(Deployment, HELLO).get('plugin-1-0-0')))?.spec?.replicas;
 const placeOf = async (namespace: string) =>

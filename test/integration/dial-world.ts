@@ -7,6 +7,7 @@ import { TenantKind } from '../../src/api/tenantry.dev/v1alpha1/tenant.ts';
 import type { Client } from '../../src/client/client.ts';
 import { Namespace, Pod } from '../../src/client/kinds.ts';
 import type { ClusterSettings } from '../../src/main/clusters-on-demand.ts';
+import { findCondition } from '../../src/kube/conditions.ts';
 import { ClusterWorld } from './clusters/cluster-world.ts';
 import { RuntimePodHere } from './runs/runs-world.ts';
 
@@ -47,6 +48,17 @@ export class DialWorld {
 
   ended(namespace: string, name: string): Promise<Run> {
     return this.until(namespace, name, (run) => isTerminal(phaseOf(run)));
+  }
+
+  /** The tenant is where it is to be. */
+  settled(tenant: string, isolation: string) {
+    return this.host.until(
+      tenant,
+      ({ metadata, status }) =>
+        status?.observedGeneration === metadata.generation &&
+        status?.isolation === isolation &&
+        findCondition(status?.conditions, 'Ready')?.status === 'True',
+    );
   }
 
   /** A Pod that takes Runs of the Runtime `here`. */

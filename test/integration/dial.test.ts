@@ -23,14 +23,7 @@ const LONG = { timeout: 120_000 };
 const RUNTIME = { template: { spec: { containers: [{ name: 'runtime', image: 'example/none' }] } } };
 const inside = (name: string) => world.host.find(() => tenantClient.resource(RunKind, 'acme--dev').get(name));
 const movesTo = (tenant: Tenant) => findCondition(tenant.status?.conditions, 'Moving');
-const settled = (isolation: string) =>
-  world.host.until(
-    'acme',
-    ({ metadata, status }) =>
-      status?.observedGeneration === metadata.generation &&
-      status?.isolation === isolation &&
-      findCondition(status?.conditions, 'Ready')?.status === 'True',
-  );
+const settled = (isolation: string) => world.settled('acme', isolation);
 
 it('turned to Cluster, what began on the host ends there, and what waits begins in the cluster', LONG, async () => {
   const { client } = world.host;

@@ -2,6 +2,7 @@ import { createPrivateKey, createPublicKey, X509Certificate, type KeyObject } fr
 import { mkdir } from 'node:fs/promises';
 import type { Clock } from '../clock.ts';
 import { issueCertificate, issueSelfSigned, NOT_BEFORE_SKEW_MS, type Authority, type CertificateTemplate } from './certificate.ts';
+import { isIssuedBy } from './issued-by.ts';
 import { generateKeys, KeyFiles, type CertificateFile, type EncryptionKey, type KeyPair } from './key-files.ts';
 import { readIfPresent } from './private-file.ts';
 
@@ -199,8 +200,7 @@ function isUsable(leaf: CertificateFile, authority: LeafAuthority, now: number, 
     issued >= wholeSeconds(authority.leavesSince ?? 0) &&
     now < renewAt &&
     certificate.checkPrivateKey(key) &&
-    certificate.checkIssued(authority.certificate) &&
-    certificate.verify(authority.certificate.publicKey) &&
+    isIssuedBy(certificate, authority.certificate) &&
     coversNames(certificate, wanted)
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parsePem, toPem } from './pem.ts';
+import { certificateBlocks, parsePem, toPem } from './pem.ts';
 
 const A = toPem('A', Buffer.from('one'));
 const B = toPem('B', Buffer.from('two'));
@@ -26,5 +26,24 @@ describe('parsePem', () => {
     const begins = Array.from({ length: 60_000 }, (_, index) => `-----BEGIN ${label(index)}-----\n`).join('');
     // Half a minute and more, if each beginning looks for its end in all of the text.
     expect(parsePem(begins + begins.replaceAll('BEGIN', 'BEGIN A'))).toEqual([]);
+  }, 10_000);
+});
+
+describe('certificateBlocks', () => {
+  // What it stands for, in time that grows with the square of a text of beginnings.
+  const pattern = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+  const [begin, end] = ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----'];
+
+  it.each([
+    ['nothing', ''],
+    ['words around them, and others than certificates', `x${begin}a${end}y${A}${begin}\nb\n${end}`],
+    ['one that does not end', `${begin}a${end}${begin}b`],
+    ['an end before any beginning', `${end}${begin}a${end}`],
+    ['a beginning inside of another', `${begin}${begin}a${end}${end}`],
+    ['nothing between beginning and end', `${begin}${end}a${end}${begin}${end}`],
+  ])('finds the same: %s', (_name, text) => expect(certificateBlocks(text)).toEqual(text.match(pattern) ?? []));
+
+  it('takes no time that grows with the square of the text', () => {
+    expect(certificateBlocks(begin.repeat(60_000))).toEqual([]);
   }, 10_000);
 });

@@ -10,6 +10,22 @@ export interface PemBlock {
 const BEGIN = /-----BEGIN ([A-Z0-9 ]+)-----\r?\n/g;
 const END = /-----END ([A-Z0-9 ]+)-----\r?\n?/g;
 
+const CERTIFICATE_BEGIN = '-----BEGIN CERTIFICATE-----';
+const CERTIFICATE_END = '-----END CERTIFICATE-----';
+
+/** The certificates of a text as they stand in it, good or not; in time that grows with the text and no faster. */
+export function certificateBlocks(text: string): string[] {
+  const blocks: string[] = [];
+  for (let start = text.indexOf(CERTIFICATE_BEGIN); start >= 0; start = text.indexOf(CERTIFICATE_BEGIN, start)) {
+    const end = text.indexOf(CERTIFICATE_END, start + CERTIFICATE_BEGIN.length + 1);
+    if (end < 0) break;
+    const block = text.slice(start, end + CERTIFICATE_END.length);
+    blocks.push(block);
+    start += block.length;
+  }
+  return blocks;
+}
+
 /** In time that grows with the text and no faster: some of it was written by tenants, to be read by all. */
 export function parsePem(text: string): PemBlock[] {
   const blocks: PemBlock[] = [];

@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../../lib/clock.ts';
+import { repeatedly } from '../../../lib/repeatedly.ts';
 import type { Log } from '../../../lib/log.ts';
 import type { NetworkPlan, Vpc } from './model/vpc.ts';
 import { planProblems, vpcProblems } from './model/vpc-problems.ts';
@@ -22,7 +23,6 @@ export class NetworkKeeper {
   #failed = false;
   /** What was made of each VPC last: one that cannot become what is wanted now stays what it was. */
   #accepted = new Map<string, Vpc>();
-  #stopped = false;
 
   constructor(options: NetworkKeeperOptions) {
     this.#options = options;
@@ -31,13 +31,12 @@ export class NetworkKeeper {
   /** All VPCs that there should be from now on. Says what became of each; one that cannot be is refused, and the others are made. */
   want(plan: NetworkPlan): Promise<VpcOutcome[]> {
     this.#plan = plan;
-    this.#timer ??= this.#lookLater();
+    this.#timer ??= repeatedly(this.#options.clock, LOOK_MS, () => this.#lookInTurn());
     return this.#inTurn(() => this.#ensure());
   }
 
   /** Leaves the networks as they are. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     this.#timer?.cancel();
     await this.#turn;
   }
@@ -68,14 +67,12 @@ export class NetworkKeeper {
     return vpcs.map(({ name }) => (refused.has(name) ? { name, error: refused.get(name) } : byName.get(name)!));
   }
 
-  #lookLater(): Timer {
-    return this.#options.clock.setTimer(LOOK_MS, () => {
-      void this.#inTurn(() => this.#look())
-        .catch((error: unknown) => this.#options.log.warn('the networks of tenants cannot be looked at', { error: String(error) }))
-        .then(() => {
-          if (!this.#stopped) this.#timer = this.#lookLater();
-        });
-    });
+  async #lookInTurn(): Promise<void> {
+    try {
+      await this.#inTurn(() => this.#look());
+    } catch (error) {
+      this.#options.log.warn('the networks of tenants cannot be looked at', { error: String(error) });
+    }
   }
 
   async #look(): Promise<void> {

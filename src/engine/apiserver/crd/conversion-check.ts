@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { FieldError } from '../../../kube/field-error.ts';
 import { isDns1035Label, isDns1123Subdomain } from '../../../kube/names.ts';
 import { isPortNumber } from '../../../kube/ports.ts';
+import { certificateBlocks } from '../../../lib/pki/pem.ts';
 import { child, forbiddenValue, index, invalidValue, requiredValue, unsupportedValue } from '../schema/findings.ts';
 import type { Conversion, WebhookClientConfig } from './definition.ts';
 
@@ -100,7 +101,7 @@ function checkServicePath(urlPath: string, path: string): FieldError[] {
 /** True when base64 text holds at least one certificate in PEM. */
 export function isCaBundle(base64: string): boolean {
   const pem = Buffer.from(base64, 'base64').toString('utf8');
-  const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/.exec(pem)?.[0];
+  const [block] = certificateBlocks(pem);
   if (block === undefined) return false;
   try {
     void new X509Certificate(block).publicKey;

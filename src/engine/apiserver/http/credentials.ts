@@ -1,5 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
+import { isIssuedBy } from '../../../lib/pki/issued-by.ts';
+import { certificateBlocks } from '../../../lib/pki/pem.ts';
 import type { Credentials } from '../auth/user.ts';
 import type { NodeRequest } from './body-reader.ts';
 
@@ -87,7 +89,7 @@ function leadsTo(leaf: X509Certificate, peer: DetailedPeerCertificate, bundle: s
   let certificate = leaf;
   let detail = peer;
   for (let depth = 0; depth < 8; depth++) {
-    if (roots.some((root) => certificate.checkIssued(root) && certificate.verify(root.publicKey))) return true;
+    if (roots.some((root) => isIssuedBy(certificate, root))) return true;
     const issuer = detail.issuerCertificate;
     if (issuer === undefined || issuer === null || issuer.raw === undefined || issuer.fingerprint256 === detail.fingerprint256)
       return false;
@@ -102,8 +104,7 @@ const parsedBundles = new Map<string, X509Certificate[]>();
 function pemCertificates(bundle: string): X509Certificate[] {
   let parsed = parsedBundles.get(bundle);
   if (parsed === undefined) {
-    const blocks = bundle.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-    parsed = blocks.map((pem) => new X509Certificate(pem));
+    parsed = certificateBlocks(bundle).map((pem) => new X509Certificate(pem));
     parsedBundles.set(bundle, parsed);
   }
   return parsed;

@@ -4,7 +4,9 @@ import { ConfigMap } from '../../../client/kinds.ts';
 import { isStatusError } from '../../../kube/status.ts';
 import type { Clock, Timer } from '../../../lib/clock.ts';
 import { errorText, type Log } from '../../../lib/log.ts';
+import { isIssuedBy } from '../../../lib/pki/issued-by.ts';
 import { readIfPresent, replaceFile } from '../../../lib/pki/private-file.ts';
+import { repeatedly } from '../../../lib/repeatedly.ts';
 import { authoritiesIn } from './renewal.ts';
 
 export interface NodeTrustOptions {
@@ -30,7 +32,6 @@ export class NodeTrust {
   readonly #options: NodeTrustOptions;
   #pem: string;
   #timer: Timer | undefined;
-  #isStopped = false;
   readonly #listeners = new Set<() => void>();
 
   private constructor(options: NodeTrustOptions, pem: string) {
@@ -51,13 +52,10 @@ export class NodeTrust {
   }
 
   start(): void {
-    if (this.#isStopped) return;
-    const again = () => this.start();
-    this.#timer = this.#options.clock.setTimer(LOOK_MS, () => void this.look().then(again, again));
+    this.#timer = repeatedly(this.#options.clock, LOOK_MS, () => this.look());
   }
 
   stop(): void {
-    this.#isStopped = true;
     this.#timer?.cancel();
   }
 
@@ -118,10 +116,6 @@ function isVouchedFor(pem: string, knownPem: string): boolean {
   } catch {
     return false;
   }
-}
-
-function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
-  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
 
 function digestOf(pem: string): string {

@@ -1,5 +1,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { createPrivateKey, X509Certificate as Certificate } from 'node:crypto';
+import { isIssuedBy } from '../../../lib/pki/issued-by.ts';
+import { certificateBlocks } from '../../../lib/pki/pem.ts';
 
 export interface HeldPair {
   certificatePem: string;
@@ -26,7 +28,7 @@ export function objectionTo({ certificatePem, keyPem }: Partial<HeldPair>, wante
     return 'it cannot be read';
   }
   if (!certificate.subject.split('\n').includes(`CN=system:node:${wanted.name}`)) return 'it is for another node';
-  if (!authorities.some((authority) => certificate.checkIssued(authority) && certificate.verify(authority.publicKey))) {
+  if (!authorities.some((authority) => isIssuedBy(certificate, authority))) {
     return 'it is of another cluster';
   }
   if (wanted.addresses.some((address) => certificate.checkIP(address) === undefined)) return 'it is for another address';
@@ -34,7 +36,7 @@ export function objectionTo({ certificatePem, keyPem }: Partial<HeldPair>, wante
 }
 
 export function authoritiesIn(pem: string): X509Certificate[] {
-  return (pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []).map((block) => new Certificate(block));
+  return certificateBlocks(pem).map((block) => new Certificate(block));
 }
 
 /** Between 70 and 90 % of its life, as the kubelet has it, so that nodes that came together do not come again together. */

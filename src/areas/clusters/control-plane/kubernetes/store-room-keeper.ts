@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../../../lib/clock.ts';
+import { repeatedly } from '../../../../lib/repeatedly.ts';
 import { withAny, type EtcdMember } from './etcd-member.ts';
 import { diskRoom, isWorthIt, storeStep, type DiskView } from './model/store-room.ts';
 
@@ -39,19 +40,13 @@ export class StoreRoomKeeper {
     this.#ports = ports;
   }
 
+  /** A look that fails is one at an etcd that does not answer just now; whoever starts it tells that. */
   start(): void {
-    this.#timer = this.#ports.clock.setTimer(LOOK_EVERY_MS, () => {
-      void this.look()
-        .catch(() => {
-          // etcd does not answer just now; whoever starts it tells that.
-        })
-        .finally(() => this.#timer !== undefined && this.start());
-    });
+    this.#timer = repeatedly(this.#ports.clock, LOOK_EVERY_MS, () => this.look());
   }
 
   stop(): void {
     this.#timer?.cancel();
-    this.#timer = undefined;
   }
 
   /** Before any program runs, and when one ended because it could not write. */

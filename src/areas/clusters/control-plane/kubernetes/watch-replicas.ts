@@ -1,4 +1,5 @@
 import type { Clock, Timer } from '../../../../lib/clock.ts';
+import { repeatedly } from '../../../../lib/repeatedly.ts';
 import { NOT_LISTENING } from './api-probe.ts';
 import { verdictOf, type Answers } from './model/balance.ts';
 
@@ -30,19 +31,13 @@ export class ReplicaWatch {
     this.#answers = ports.probes.map(() => ({ ready: false, answeredAt: ports.clock.monotonic(), starting: true }));
   }
 
+  /** A look that fails is one while their keys are being replaced. */
   start(): void {
-    this.#timer = this.#ports.clock.setTimer(LOOK_EVERY_MS, () => {
-      void this.look()
-        .catch(() => {
-          // Its keys are being replaced just now.
-        })
-        .finally(() => this.#timer !== undefined && this.start());
-    });
+    this.#timer = repeatedly(this.#ports.clock, LOOK_EVERY_MS, () => this.look());
   }
 
   stop(): void {
     this.#timer?.cancel();
-    this.#timer = undefined;
   }
 
   /** @returns how many are ready */

@@ -184,7 +184,9 @@ export async function startEngine(options: EngineOptions): Promise<Engine> {
     }).start();
     pluginAdmission?.connect(clientAs);
     const controllers = startBuiltInControllers(server, foundation, pki, { ...options, url }, node, { tenancy, clusters, refusals });
-    const nodeStarted = node?.start(url).catch((error: unknown) => log.error('cannot start the node', { error }));
+    const nodeStarted = node
+      ?.start(url, (entrance) => listener.enterBy(entrance))
+      .catch((error: unknown) => log.error('cannot start the node', { error }));
     closers.push(
       () => pluginAdmission?.stop(),
       () => clusters?.stop(),

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, readdir } from 'node:fs/promises';
-import { isIP } from 'node:net';
+import { isIP, type Server } from 'node:net';
 import { join } from 'node:path';
 import type { Client } from '../client/client.ts';
 import { Node } from '../client/kinds.ts';
@@ -51,8 +51,11 @@ export interface SupervisorOptions {
   log: Log;
 }
 
+/** Serves what comes in at one more listening socket, until it is told to close it. */
+export type Entrances = (entrance: Server) => () => void;
+
 /** What the two processes say to each other. */
-export type AgentMessage = { type: 'ready' };
+export type AgentMessage = { type: 'ready' } | { type: 'entrance' };
 export type SupervisorMessage = { type: 'stop'; keepPods: boolean };
 
 const RESTART = { initialMs: 200, maxMs: 30_000, jitter: 0.2 };
@@ -72,6 +75,7 @@ export class NodeSupervisor {
   #machine: MachineFacts = machineFacts();
   #client: Client;
   #url = '';
+  #entrances: Entrances | undefined;
   #registrar: NodeRegistrar;
   #runtime: string | undefined;
   #agent: ChildProcess | undefined;
@@ -102,9 +106,11 @@ export class NodeSupervisor {
   /**
    * Keeps the node registered. Starts the agent too when an earlier one left something behind.
    * @param url of the API server
+   * @param entrances takes the socket at which Pods ask for the API server; returns what closes it
    */
-  async start(url: string): Promise<void> {
+  async start(url: string, entrances: Entrances): Promise<void> {
     this.#url = url;
+    this.#entrances = entrances;
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     await this.#registrar.start();
     // Volumes too: nobody else removes the folders of those that are deleted.
@@ -236,7 +242,13 @@ export class NodeSupervisor {
     this.#agent = agent;
     // From here on the agent tells how the node is; when it cannot, nobody should pretend.
     this.#registrar.stop();
-    agent.on('message', (message: AgentMessage) => void (message.type === 'ready' && this.#becomeReady()));
+    let closeEntrance: (() => void) | undefined;
+    agent.on('message', (message: AgentMessage, handle) => {
+      if (message.type === 'ready') this.#becomeReady();
+      else if (handle !== undefined) closeEntrance = this.#entrances!(handle as Server);
+    });
+    // The next agent opens it anew.
+    agent.once('exit', () => closeEntrance?.());
     agent.once('error', (error) => log.error('cannot start the node agent', { error }));
     agent.once('exit', (code, signal) => {
       if (this.#stopping) return;

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
@@ -13,7 +14,7 @@ import { runNode, type RunningNode } from './run-node.ts';
 process.on('disconnect', () => process.exit(0));
 if (process.connected === false) process.exit(0);
 
-// All that Pods say to the API server passes here.
+// It starts and asks after the Pods of all tenants: those of one must not keep it from the others'.
 goAhead();
 
 /** The node agent of `up`, which starts it with everything it has to know. */
@@ -70,11 +71,20 @@ const node = await runNode({
   ),
   hostPaths: flags['allow-host-path'],
   nodePortAddress: flags['node-port-address'],
+  handToApiServer,
   version: productVersion(),
   log,
 });
 process.off('uncaughtException', cannotStart);
 followSupervisor(node);
+
+/** To `up`, which has it: one process less between Pods and the API server. */
+function handToApiServer(entrance: Server): Promise<void> {
+  const message: AgentMessage = { type: 'entrance' };
+  return new Promise((resolve, reject) => {
+    process.send!(message, entrance, {}, (error) => (error ? reject(error) : resolve()));
+  });
+}
 
 function followSupervisor(running: RunningNode): void {
   const ready: AgentMessage = { type: 'ready' };

@@ -40,6 +40,7 @@ export interface NodeOptions {
   resources: Readonly<Record<string, string>>;
   hostPaths: readonly string[];
   nodePortAddress?: string;
+  handToApiServer?: NetworkOptions['handToApiServer'];
   /** A registry that is asked before all others. */
   imageMirror?: string;
   version: string;
@@ -156,6 +157,7 @@ async function podNetwork(options: NodeOptions, dir: string, client: Client, inf
     podCidr: options.podRange,
     apiServer: { address: server.hostname.replace(/^\[|\]$/g, ''), port: Number(server.port || 443) },
     nodePortAddress: options.nodePortAddress,
+    handToApiServer: options.handToApiServer,
   };
   if (options.network === 'shared') {
     const { createSharedNetwork } = await import('../engine/node/network/shared-network.ts');

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -148,6 +148,35 @@ describe('a Service', () => {
     );
     expect(await user.logs('caller')).toMatch(/^Hello from Pod hello-/);
     expect(service.spec?.clusterIP).toMatch(/^10\./);
+  });
+});
+
+describe('the API server', () => {
+  const ASK = `
+    const get = () => require('https').get({ host: 'kubernetes.default.svc', path: '/api/v1/nodes?from=pod', rejectUnauthorized: false, agent: false },
+      (answer) => (answer.resume(), console.log('answered'))).on('error', () => {});
+    setInterval(get, 100);`;
+  const agentPid = (): number => Number(spawnSync('pgrep', ['-P', String(engine.pid), '-f', 'node.js'], { encoding: 'utf8' }).stdout);
+  const answers = async (): Promise<number> => (await user.logs('asking').catch(() => '')).split('answered').length - 1;
+
+  test('knows Pods by their own addresses, also those that ask after the agent was killed', async () => {
+    await user.createPod('asking', { command: ['node', '-e', ASK] });
+    const { podIP } = (await until(() => user.pod('asking'), isReady))!.status;
+    await until(answers, (count) => count > 2);
+    const agent = agentPid();
+    process.kill(agent, 'SIGKILL');
+    await until(
+      () => Promise.resolve(agentPid()),
+      (pid) => pid > 0 && pid !== agent,
+    );
+    const before = await until(answers, (count) => count > 0);
+    await until(answers, (count) => count > before + 2);
+    const asked = readFileSync(join(data, 'audit.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('from=pod'));
+    expect(asked.length).toBeGreaterThan(before);
+    expect(asked.every((line) => line.includes(`"sourceIPs":["${podIP}"]`))).toBe(true);
+    await user.client.resource(Pod, 'default').delete('asking');
   });
 });
 

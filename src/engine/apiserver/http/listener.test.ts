@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SERVER_CERTIFICATE, SERVER_KEY, TEST_CA } from '../admission/testing/certificates.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
@@ -136,5 +138,25 @@ describe.each(['HTTP/1.1', 'HTTP/2'])('Listener over %s', (protocol) => {
     const begun = performance.now();
     await closing;
     expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
+  it('another entrance, is served too, until it is closed', async () => {
+    const { listener } = await listen(async () => OUTCOME);
+    const entrance = createServer().listen(0, '127.0.0.1');
+    await once(entrance, 'listening');
+    const { port } = entrance.address() as AddressInfo;
+    const close = listener.enterBy(entrance);
+    expect(await post(port, protocol, '{}').answer).toBe(200);
+    close();
+    expect(entrance.listening).toBe(false);
+  });
+
+  it('another entrance, is closed, when the server stops', async () => {
+    const { listener } = await listen(async () => OUTCOME);
+    const entrance = createServer().listen(0, '127.0.0.1');
+    await once(entrance, 'listening');
+    listener.enterBy(entrance);
+    await listener.close(0);
+    expect(entrance.listening).toBe(false);
   });
 });

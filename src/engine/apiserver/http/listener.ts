@@ -8,7 +8,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { failure, StatusError } from '../../../kube/status.ts';
@@ -50,6 +50,7 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #sockets = new Set<Socket>();
   readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #entrances = new Set<Server>();
   #answering = 0;
   #stopping: { answered(): void } | undefined;
 
@@ -110,6 +111,19 @@ export class Listener {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Serves what comes in at another listening socket too. @returns what closes it; connections stay. */
+  enterBy(entrance: Server): () => void {
+    Object.assign(entrance, { pauseOnConnect: true });
+    entrance.on('connection', (socket) => this.#server.emit('connection', socket));
+    entrance.on('error', (error) => this.#options.onError(error));
+    const close = () => {
+      if (this.#entrances.delete(entrance)) entrance.close();
+    };
+    this.#entrances.add(entrance);
+    if (this.#stopping !== undefined) close();
+    return close;
+  }
+
   /** For connections that come from now on. */
   replaceCertificate(certificate: string, key: string): void {
     this.#server.setSecureContext({
@@ -124,6 +138,8 @@ export class Listener {
   /** Takes no new connections, gives running requests a moment, then closes what is left. Watches are to be ended before. */
   async close(graceMs = 2000): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const entrance of this.#entrances) entrance.close();
+    this.#entrances.clear();
     await new Promise<void>((resolve) => {
       this.#stopping = { answered: resolve };
       if (this.#answering === 0) resolve();

@@ -119,7 +119,7 @@ export class ClusterServices {
     const router = namespacePath(routerName(plan.router.id));
     await Promise.all([
       this.#dns.start(router, { address: plan.dns, port: DNS_PORT }),
-      this.#api.start(router, { address: plan.api, port: API_PORT }),
+      this.#api.start(router, { address: plan.api, port: API_PORT }, options.handToApiServer),
     ]);
     if (options.reportDenials ?? true) this.#denials.start();
   }

@@ -1,3 +1,4 @@
+import type { Server } from 'node:net';
 import type { Client } from '../../../client/client.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -14,6 +15,8 @@ export interface NetworkOptions {
   serviceCidr: string;
   /** Where the API server listens, as seen from this process. */
   apiServer: { address: string; port: number };
+  /** Gives the API server, when it is on this machine, the socket at which Pods ask for it; absent: what they say is passed on from here. */
+  handToApiServer?: (entrance: Server) => Promise<void>;
   /** Decides which endpoints are local. */
   nodeName?: string;
   /** The range of Pods; absent: the one of before, or the first that is free on this machine. */

@@ -3,7 +3,10 @@ import type { Log } from '../../../../lib/log.ts';
 import { connectTcp, listenTcp, type Endpoint } from '../kernel/sockets.ts';
 import { splice } from '../kernel/splice.ts';
 
-/** Gives Pods the API server, which listens where they do not reach it: passes on bytes, TLS is between the two. */
+/**
+ * Gives Pods the API server, which listens where they do not reach it. Where it can be given the socket at which they ask, it answers them itself;
+ * else bytes are passed on, TLS is between the two.
+ */
 export class ApiForwarder {
   #target: Endpoint;
   #log: Log;
@@ -15,9 +18,17 @@ export class ApiForwarder {
     this.#log = log;
   }
 
-  async start(place: string | undefined, endpoint: Endpoint): Promise<void> {
-    this.#server = await listenTcp(place, endpoint, (client) => void this.#serve(client));
-    this.#server.on('error', (error) => this.#log.warn('the way of Pods to the API server failed', { error }));
+  async start(place: string | undefined, endpoint: Endpoint, handOver?: (entrance: Server) => Promise<void>): Promise<void> {
+    const server = await listenTcp(place, endpoint, (client) => void this.#serve(client));
+    server.on('error', (error) => this.#log.warn('the way of Pods to the API server failed', { error }));
+    this.#server = server;
+    if (handOver === undefined) return;
+    try {
+      await handOver(server);
+      server.close();
+    } catch (error) {
+      this.#log.warn('cannot give the API server the socket at which Pods ask for it; what they say is passed on', { error });
+    }
   }
 
   stop(): void {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { cpus } from 'node:os';
 import type { PlaneGroups, PlaneLimits } from '../areas/clusters/control-plane/process/plane-groups.ts';
-import { FULL_WEIGHT, PlaneWeights, type ProcessorTimes } from '../areas/clusters/control-plane/process/plane-weights.ts';
+import { FULL_WEIGHT, PlaneWeights } from '../areas/clusters/control-plane/process/plane-weights.ts';
 import { realClock } from '../lib/clock.ts';
 import { errorText, type Log } from '../lib/log.ts';
+import { processorTimes } from '../lib/processor-times.ts';
 
 /** Cgroups of control planes; undefined where we may make none. What cannot be limited is logged once, and runs without. */
 export async function planeCgroups(root: string, log: Log): Promise<PlaneGroups | undefined> {
@@ -50,9 +50,4 @@ export async function planeCgroups(root: string, log: Log): Promise<PlaneGroups 
         await cgroups.remove(pathOf(id));
       }),
   };
-}
-
-function processorTimes(): ProcessorTimes {
-  const all = cpus().map(({ times: { idle, user, nice, sys, irq } }) => ({ idle, total: idle + user + nice + sys + irq }));
-  return { idle: all.reduce((sum, { idle }) => sum + idle, 0), total: all.reduce((sum, { total }) => sum + total, 0) };
 }

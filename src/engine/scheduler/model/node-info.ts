@@ -1,9 +1,9 @@
 import type { Node } from '../../../client/kinds.ts';
 import type { Taint } from '../../../kube/generated/core-v1.ts';
+import { addTo, copyOf, noResources, parseResources, type Resources } from '../../../kube/pod-requests.ts';
 import { Quantity } from '../../../kube/quantity.ts';
 import type { Labels } from './affinity-terms.ts';
 import type { HostPort, PodInfo } from './pod-info.ts';
-import { addTo, copyOf, noResources, parseResources, type Resources } from './resources.ts';
 
 export type NodeObject = NonNullable<(typeof Node)['objectType']>;
 

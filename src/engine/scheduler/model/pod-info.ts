@@ -3,8 +3,9 @@ import type { PodSpec, Toleration, TopologySpreadConstraint } from '../../../kub
 import { labelSelectorMatcher, type LabelMatcher } from '../../../kube/label-selector.ts';
 import { namedNodes, nodeTermMatcher, requiredNodeMatcher, type NodeMatcher } from '../../../kube/node-selector.ts';
 import { controllerOf } from '../../../kube/ownership.ts';
+import { podRequests, type Resources } from '../../../kube/pod-requests.ts';
 import { affinityTerm, weightedTerm, withLabelKeys, type AffinityTerm, type Labels, type WeightedAffinityTerm } from './affinity-terms.ts';
-import { assumedRequests, podRequests, type Resources } from './resources.ts';
+import { assumedRequests } from './assumed-requests.ts';
 
 export type PodObject = NonNullable<(typeof Pod)['objectType']>;
 

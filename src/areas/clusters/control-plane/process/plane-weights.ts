@@ -1,4 +1,5 @@
 import type { Clock } from '../../../../lib/clock.ts';
+import { wereScarce, type ProcessorTimes } from '../../../../lib/processor-times.ts';
 
 /** What a control plane weighs against others, and against a process that is in no group. */
 export const FULL_WEIGHT = 1024;
@@ -8,14 +9,6 @@ const LEAST_WEIGHT = 32;
 const CALM = 0.25;
 
 const LOOK_MS = 1000;
-/** Of all processors: with more to spare nobody waits for anybody. */
-const SPARE = 0.2;
-
-/** Since the machine started, in the same unit. */
-export interface ProcessorTimes {
-  idle: number;
-  total: number;
-}
 
 export interface WeighedPlanes {
   processors(): ProcessorTimes;
@@ -78,7 +71,7 @@ export class PlaneWeights {
   #areScarce(): boolean {
     const [before, now] = [this.#times, this.#planes.processors()];
     this.#times = now;
-    return before !== undefined && now.idle - before.idle < SPARE * (now.total - before.total);
+    return wereScarce(before, now);
   }
 
   async #follow(id: string, seen: Seen): Promise<void> {

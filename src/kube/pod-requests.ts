@@ -1,5 +1,5 @@
-import type { Container, PodSpec } from '../../../kube/generated/core-v1.ts';
-import { Quantity } from '../../../kube/quantity.ts';
+import type { Container, PodSpec } from './generated/core-v1.ts';
+import { Quantity } from './quantity.ts';
 
 /** Amounts as the scheduler counts them: cpu in thousandths, all else in units. */
 export interface Resources {
@@ -12,9 +12,7 @@ export interface Resources {
 
 type ResourceList = Record<string, string | number> | undefined;
 
-/** What a container without a request is taken to need when nodes are compared, so that they do not all land on one. */
-const ASSUMED_CPU = 100;
-const ASSUMED_MEMORY = 200 * 1024 * 1024;
+export type RequestingPod = Pick<PodSpec, 'containers' | 'initContainers' | 'overhead' | 'resources'>;
 
 export function noResources(): Resources {
   return { cpu: 0, memory: 0, ephemeralStorage: 0 };
@@ -73,23 +71,13 @@ export function copyOf(resources: Resources): Resources {
  * What a Pod requests: its containers and sidecars together, or more where an init container (with the sidecars started before it) needs
  * more; requests of the Pod as a whole take their place, and the overhead of its runtime comes on top.
  */
-export function podRequests(spec: Pick<PodSpec, 'containers' | 'initContainers' | 'overhead' | 'resources'>): Resources {
-  return totalOf(spec, (container) => parseResources(container.resources?.requests));
+export function podRequests(spec: RequestingPod): Resources {
+  return totalRequests(spec, (container) => parseResources(container.resources?.requests));
 }
 
-/** The same with an assumed amount for containers that request nothing; only cpu and memory are of interest. */
-export function assumedRequests(spec: Pick<PodSpec, 'containers' | 'initContainers' | 'overhead' | 'resources'>): Resources {
-  return totalOf(spec, (container) => {
-    const requests: ResourceList = container.resources?.requests;
-    const parsed = parseResources(requests);
-    if (requests?.cpu === undefined) parsed.cpu = ASSUMED_CPU;
-    if (requests?.memory === undefined) parsed.memory = ASSUMED_MEMORY;
-    return parsed;
-  });
-}
-
-function totalOf(
-  { containers, initContainers, overhead, resources }: Pick<PodSpec, 'containers' | 'initContainers' | 'overhead' | 'resources'>,
+/** The same, of what each container is said to request. */
+export function totalRequests(
+  { containers, initContainers, overhead, resources }: RequestingPod,
   requestsOf: (container: Container) => Resources,
 ): Resources {
   const total = noResources();

@@ -5,12 +5,14 @@ import { longLivedController } from '../../lib/abort.ts';
 import type { Random } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { processorTimes } from '../../lib/processor-times.ts';
 import type { SharedInformers } from '../../runtime/informer/shared-informers.ts';
 import type { Driver } from './drivers/driver.ts';
 import { resolveEnvironment } from './environment/resolve-environment.ts';
 import { withApiServer } from './environment/service-variables.ts';
 import type { Images } from './images/images.ts';
 import type { PodNetwork } from './network/pod-network.ts';
+import { GreedyPods } from './pods/greedy-pods.ts';
 import { Housekeeper } from './pods/housekeeper.ts';
 import { machineFiles, networkFiles } from './pods/machine-files.ts';
 import type { PodObject } from './pods/model/pod-object.ts';
@@ -118,11 +120,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const usage = new UsageSampler({ clock, driver, memoryInUse: async () => totalmem() - (await machineState(dir)).memoryAvailableBytes });
   self.serverPort = await options.serve(createPodAccess({ workers, driver, network, files, usage }));
   await registrar.start();
+  const greedy = new GreedyPods({ clock, log, pods: () => workers.all(), turns: driver.processors, times: processorTimes });
+  greedy.start();
   const { volumeFolder } = options.node;
   const reclaimer = reclaimVolumes({ ...basics, volumeFolder, isMounted: (path) => volumes.isMounted(path) });
   return {
     async stop({ keepPods }) {
       housekeeper.stop();
+      await greedy.stop();
       if (keepPods) workers.release();
       else await workers.shutDown();
       registrar.stop();

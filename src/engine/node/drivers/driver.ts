@@ -10,6 +10,8 @@ export interface Driver {
   readonly name: 'process' | 'oci';
   /** What this driver does not isolate on this machine; empty when a container is fully contained. Shown on the Pod and the Node. */
   readonly missingIsolation: readonly string[];
+  /** Absent where Pods have no cgroups. */
+  readonly processors?: PodProcessors;
   /** Undefined when this driver can run the image that the Pod names so, else why not: nothing is pulled in vain. */
   cannotRun(reference: string): string | undefined;
   /** Makes what the containers of a Pod share: its cgroup. */
@@ -36,6 +38,14 @@ export interface SandboxSpec {
   pod: PodReference;
   /** Sums over the containers; what a Pod-level limit would be. */
   limits: ResourceLimits;
+}
+
+/** Turns of Pods at the processors. */
+export interface PodProcessors {
+  /** Nanoseconds that the containers of a Pod have used together; undefined when it is not there. Quick: it is asked for many in a row. */
+  used(podUid: string): number | undefined;
+  /** While a Pod gives way, other Pods get a processor at once when they want one. @returns false where the kernel cannot do that */
+  giveWay(sandbox: SandboxSpec, gives: boolean): Promise<boolean>;
 }
 
 export interface ContainerSpec {

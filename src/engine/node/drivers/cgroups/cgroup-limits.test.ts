@@ -31,12 +31,20 @@ test('limitWrites sets swap equal to memory, so that there is none, on v1', () =
 test('limitWrites writes all limits into one tree, on v2', () => {
   const writes = limitWrites('v2', { cpuShares: 1024, cpuMillis: 250, memoryBytes: 4096, pids: 7 });
   expect(writes.map(({ controller, file, value }) => `${controller}/${file}=${value}`)).toEqual([
+    'unified/cpu.idle=0',
     'unified/cpu.weight=39',
     'unified/cpu.max=25000 100000',
     'unified/memory.max=4096',
     'unified/memory.swap.max=0',
     'unified/pids.max=7',
   ]);
+});
+
+test.each([
+  ['v1', 'cpu.shares'],
+  ['v2', 'cpu.weight'],
+] as const)('limitWrites ends that a cgroup gives way before it sets shares, which the kernel would refuse, on %s', (version, file) => {
+  expect(limitWrites(version, { cpuShares: 10 }).map((write) => write.file)).toEqual(['cpu.idle', file]);
 });
 
 test.each(['v1', 'v2'] as const)('limitWrites limits processes alone, when nothing else is limited, on %s', (version) => {

@@ -5,6 +5,8 @@ export const CPU_PERIOD_MICROSECONDS = 100_000;
 const SMALLEST_QUOTA_MICROSECONDS = 1000;
 const SMALLEST_SHARES = 2;
 const MOST_SHARES = 262_144;
+/** Of those that give way. The kernel takes no shares for them: it has to be 0 first. Older ones do not know it. */
+const IDLE_FILE = 'cpu.idle';
 
 /** One value for one file of a controller. `optional`: the kernel may have been built without it. */
 export interface CgroupWrite {
@@ -31,7 +33,10 @@ export function limitWrites(version: 'v1' | 'v2', limits: Partial<ResourceLimits
 
 function writesOfV1({ cpuShares, cpuMillis, memoryBytes, pids }: Partial<ResourceLimits>): CgroupWrite[] {
   const writes: CgroupWrite[] = [];
-  if (cpuShares !== undefined) writes.push({ controller: 'cpu', file: 'cpu.shares', value: String(Math.max(SMALLEST_SHARES, cpuShares)) });
+  if (cpuShares !== undefined) {
+    writes.push({ controller: 'cpu', file: IDLE_FILE, value: '0', optional: true });
+    writes.push({ controller: 'cpu', file: 'cpu.shares', value: String(Math.max(SMALLEST_SHARES, cpuShares)) });
+  }
   if (cpuMillis !== undefined) {
     writes.push({ controller: 'cpu', file: 'cpu.cfs_period_us', value: String(CPU_PERIOD_MICROSECONDS), optional: true });
     writes.push({ controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(cpuQuotaMicroseconds(cpuMillis)), optional: true });
@@ -49,7 +54,10 @@ function writesOfV2({ cpuShares, cpuMillis, memoryBytes, pids }: Partial<Resourc
   const writes: CgroupWrite[] = [];
   const unified = (file: string, value: string | number, optional = false): void =>
     void writes.push({ controller: 'unified', file, value: String(value), optional });
-  if (cpuShares !== undefined) unified('cpu.weight', cpuWeight(cpuShares));
+  if (cpuShares !== undefined) {
+    unified(IDLE_FILE, 0, true);
+    unified('cpu.weight', cpuWeight(cpuShares));
+  }
   if (cpuMillis !== undefined) unified('cpu.max', `${cpuQuotaMicroseconds(cpuMillis)} ${CPU_PERIOD_MICROSECONDS}`);
   if (memoryBytes !== undefined) {
     unified('memory.max', memoryBytes);

@@ -79,6 +79,41 @@ test('stats are CPU time and working set, on v1', async () => {
   expect(await cgroups.stats('/product')).toEqual({ cpuNanoseconds: 123, memoryBytes: 800 });
 });
 
+test.each([
+  ['v1', v1, 'cpu/product', 'cpu.shares', '300'],
+  ['v2', v2, 'product', 'cpu.weight', '12'],
+] as const)(
+  'giveWay lets the others go first, and afterwards gives the shares back, on %s',
+  async (_version, layout, folder, file, shares) => {
+    const cgroups = createCgroups(layout());
+    await cgroups.create('/product', { cpuShares: 300 });
+    expect(await cgroups.giveWay('/product', true, 300)).toBe(true);
+    expect(read(folder, 'cpu.idle').slice(0, 1)).toBe('1');
+    writeFileSync(join(root, folder, file), '3');
+    expect(await cgroups.giveWay('/product', false, 300)).toBe(true);
+    expect([read(folder, 'cpu.idle'), read(folder, file)]).toEqual(['0', shares]);
+  },
+);
+
+test('giveWay says where the kernel does not know it, and makes nothing of what is gone', async () => {
+  const cgroups = createCgroups(v1());
+  await cgroups.create('/product');
+  writeFileSync(join(root, 'cpu/product/cpu.shares'), '300');
+  expect(await cgroups.giveWay('/product', true, 300)).toBe(false);
+  expect(existsSync(join(root, 'cpu/product/cpu.idle'))).toBe(false);
+  expect([await cgroups.giveWay('/none', true, 300), await cgroups.giveWay('/none', false, 300)]).toEqual([true, true]);
+  expect(existsSync(join(root, 'cpu/none'))).toBe(false);
+});
+
+test('cpuNanoseconds are those of the cgroup, on v1 and on v2', () => {
+  const [one, two] = [createCgroups(v1()), createCgroups(v2())];
+  for (const folder of ['cpuacct/product', 'product']) mkdirSync(join(root, folder));
+  writeFileSync(join(root, 'cpuacct/product/cpuacct.usage'), '1500000\n');
+  writeFileSync(join(root, 'product/cpu.stat'), 'usage_usec 1500\nuser_usec 1000\n');
+  expect([one, two].map((cgroups) => cgroups.cpuNanoseconds('/product'))).toEqual([1_500_000, 1_500_000]);
+  expect([one, two].map((cgroups) => cgroups.cpuNanoseconds('/none'))).toEqual([undefined, undefined]);
+});
+
 test('oomKills counts the processes that were killed', async () => {
   const cgroups = createCgroups(v2());
   await cgroups.create('/product');

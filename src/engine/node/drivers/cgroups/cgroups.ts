@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile, mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { sleep } from '../../../../lib/abort.ts';
@@ -21,6 +22,13 @@ export interface Cgroups {
   /** Kills all of its processes, below it too, and waits until they are gone. */
   kill(path: string): Promise<void>;
   stats(path: string): Promise<CgroupStats | undefined>;
+  /** Undefined when it is not there. At once: through the thread pool it would cost many times as much, and it is asked for many in a row. */
+  cpuNanoseconds(path: string): number | undefined;
+  /**
+   * While a cgroup gives way, whoever else below the same parent wants a processor gets it at once. Afterwards it has these shares: the
+   * kernel forgets them. @returns false where the kernel cannot do that; one that is gone has given way for ever
+   */
+  giveWay(path: string, gives: boolean, cpuShares: number): Promise<boolean>;
   /** Whether swap can be limited in this cgroup, which must be there. */
   countsSwap(path: string): Promise<boolean>;
   /** How many processes the kernel has killed here for want of memory. */
@@ -94,6 +102,17 @@ export function createCgroups(layout: CgroupLayout, clock: Clock = realClock): C
       return layout.version === 'v1'
         ? statsOfV1(folderOf('cpuacct', path), folderOf('memory', path))
         : statsOfV2(folderOf('unified', path));
+    },
+
+    cpuNanoseconds(path) {
+      return layout.version === 'v1' ? cpuTimeOfV1(folderOf('cpuacct', path)) : cpuTimeOfV2(folderOf('unified', path));
+    },
+
+    async giveWay(path, gives, cpuShares) {
+      const writes = limitWrites(layout.version, { cpuShares });
+      if (gives) return giveWay(writes.map(({ controller, file }) => join(folderOf(controller, path), file)));
+      for (const write of writes) await apply(folderOf(write.controller, path), path, write).catch(unlessGone);
+      return true;
     },
 
     async countsSwap(path) {
@@ -170,6 +189,24 @@ async function apply(folder: string, path: string, write: CgroupWrite): Promise<
   }
 }
 
+async function giveWay([idle, shares]: string[]): Promise<boolean> {
+  try {
+    // Not made when it is not there.
+    await writeFile(idle, '1', { flag: 'r+' });
+    return true;
+  } catch (error) {
+    unlessGone(error);
+    // The files of a cgroup that is removed go one after the other, that of the shares first.
+    return !existsSync(shares);
+  }
+}
+
+/** A Pod may end at any moment. */
+function unlessGone(error: unknown): void {
+  const cause = error instanceof CgroupError ? error.cause : error;
+  if (!isGone(cause) && !isGoing(cause)) throw error;
+}
+
 async function killAll(cgroups: Cgroups, path: string, folder: string, clock: Clock): Promise<void> {
   const deadline = clock.monotonic() + LONGEST_WAIT_MS;
   for (let round = 0; ; round++) {
@@ -201,6 +238,16 @@ async function statsOfV1(cpuacct: string, memory: string): Promise<CgroupStats |
   ]);
   if (usage === undefined || stat === undefined) return undefined;
   return { cpuNanoseconds: Number(cpu ?? 0), memoryBytes: workingSet(Number(usage), stat, 'total_inactive_file') };
+}
+
+function cpuTimeOfV1(cpuacct: string): number | undefined {
+  const text = textNow(join(cpuacct, 'cpuacct.usage'));
+  return text === undefined ? undefined : Number(text);
+}
+
+function cpuTimeOfV2(folder: string): number | undefined {
+  const microseconds = valueOf(textNow(join(folder, 'cpu.stat')) ?? '', 'usage_usec');
+  return microseconds === undefined ? undefined : microseconds * 1000;
 }
 
 async function statsOfV2(folder: string): Promise<CgroupStats | undefined> {
@@ -245,14 +292,28 @@ async function removed(folder: string, last: boolean): Promise<boolean> {
   }
 }
 
-/** Undefined when the cgroup (or the machine's support for the file) is not there; ENODEV is a cgroup that goes away while it is read. */
+/** Undefined when the cgroup (or the machine's support for the file) is not there. */
 async function textOf(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (isGone(error) || (error as NodeJS.ErrnoException).code === 'ENODEV') return undefined;
+    if (isGone(error) || isGoing(error)) return undefined;
     throw error;
   }
+}
+
+function textNow(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (isGone(error) || isGoing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Removed while it was read or written. */
+function isGoing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENODEV';
 }
 
 function isGone(error: unknown): boolean {

@@ -5,7 +5,8 @@ import { orAborted, timeoutSignal } from '../../../../lib/abort.ts';
 import { realClock, type Clock } from '../../../../lib/clock.ts';
 import { ShimError, type ProgramEnd, type Shim, type ShimProgram, type ShimProgramState } from '../../shim/shim.ts';
 import type { Cgroups } from '../cgroups/cgroups.ts';
-import { ContainerError, type ContainerEnd, type ContainerSpec, type Driver, type DriverContainer } from '../driver.ts';
+import { podProcessors } from '../cgroups/pod-processors.ts';
+import { ContainerError, type ContainerEnd, type ContainerSpec, type Driver, type DriverContainer, type PodProcessors } from '../driver.ts';
 import { makeBundle, type BundleMaker } from './bundle.ts';
 import { removeOrphans } from './clean-up.ts';
 import { containerPlaces } from './container-places.ts';
@@ -52,6 +53,7 @@ export function createOciDriver(options: OciDriverOptions): Driver {
 class OciDriver implements Driver {
   readonly name = 'oci';
   readonly missingIsolation: readonly string[] = [];
+  readonly processors: PodProcessors;
   readonly #options: OciDriverOptions;
   readonly #shim: Shim;
   readonly #cgroups: Cgroups;
@@ -71,6 +73,7 @@ class OciDriver implements Driver {
     mkdirSync(options.dir, { recursive: true, mode: 0o700 });
     // The kernel tells mount points by their real path.
     this.#places = containerPlaces(realpathSync(options.dir));
+    this.processors = podProcessors(options.cgroups, (uid) => this.#places.pod(uid).cgroup);
     this.#runtime = { runtime: options.runtime, stateFolder: this.#places.state };
   }
 

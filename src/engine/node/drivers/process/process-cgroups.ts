@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCgroupLayout, type CgroupLayout } from '../cgroups/cgroup-layout.ts';
 import type { Cgroups, CgroupStats } from '../cgroups/cgroups.ts';
-import type { ResourceLimits } from '../driver.ts';
+import { podProcessors } from '../cgroups/pod-processors.ts';
+import type { PodProcessors, ResourceLimits } from '../driver.ts';
 
 /** The cgroups of this driver's Pods and containers. A process joins by itself, before it has children: see the outer shell. */
 export class ProcessCgroups {
+  readonly processors: PodProcessors;
   readonly #cgroups: Cgroups;
   readonly #root: string;
   #layout: Promise<CgroupLayout | undefined> | undefined;
@@ -14,6 +16,7 @@ export class ProcessCgroups {
   constructor(cgroups: Cgroups, dir: string) {
     this.#cgroups = cgroups;
     this.#root = rootCgroup(dir);
+    this.processors = podProcessors(cgroups, (uid) => this.#pod(uid));
   }
 
   async makePod(podUid: string, limits: ResourceLimits): Promise<void> {

@@ -11,6 +11,7 @@ import {
   type Driver,
   type DriverContainer,
   type ExecSpec,
+  type PodProcessors,
   type SandboxSpec,
 } from '../driver.ts';
 import {
@@ -71,6 +72,7 @@ export function createProcessDriver(options: ProcessDriverOptions): Driver {
 class ProcessDriver implements Driver {
   readonly name = 'process';
   readonly missingIsolation: readonly string[];
+  readonly processors?: PodProcessors;
   readonly #options: ProcessDriverOptions;
   readonly #shim: Shim;
   readonly #clock: Clock;
@@ -89,6 +91,7 @@ class ProcessDriver implements Driver {
     mkdirSync(options.dir, { recursive: true, mode: 0o711 });
     this.#dir = realpathSync(options.dir);
     this.#cgroups = options.cgroups && new ProcessCgroups(options.cgroups, this.#dir);
+    if (this.#cgroups !== undefined) this.processors = this.#cgroups.processors;
     this.#processes = new ContainerProcesses(this.#clock);
     this.#memory = new MemoryWatch(this.#clock);
     this.missingIsolation = missingIsolation(options.tools, { cgroups: options.cgroups !== undefined });

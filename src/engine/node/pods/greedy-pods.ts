@@ -1,0 +1,151 @@
+import type { PodSpec } from '../../../kube/generated/core-v1.ts';
+import type { Clock, Timer } from '../../../lib/clock.ts';
+import type { Log } from '../../../lib/log.ts';
+import { wereScarce, type ProcessorTimes } from '../../../lib/processor-times.ts';
+import { repeatedly } from '../../../lib/repeatedly.ts';
+import type { PodProcessors } from '../drivers/driver.ts';
+import { podLimits } from './model/container-spec.ts';
+import { allowance, isGreedy } from './model/greed.ts';
+import { referenceTo } from './model/pod-object.ts';
+import type { PodWorker } from './pod-worker.ts';
+
+const LOOK_MS = 500;
+/** Processors have to be enough for so many looks before everybody is equal again: a flood has gaps. */
+const ENOUGH_LOOKS = 3;
+
+export interface GreedyPodsOptions {
+  clock: Clock;
+  log: Log;
+  pods(): Iterable<Pick<PodWorker, 'uid' | 'pod' | 'sandbox' | 'cleared'>>;
+  /** Absent where Pods cannot be made to give way. */
+  turns: PodProcessors | undefined;
+  times(): ProcessorTimes;
+}
+
+type Watched = Pick<PodWorker, 'uid' | 'pod'>;
+
+interface Seen {
+  pod: Watched;
+  spec: PodSpec;
+  allowed: number;
+  /** In processors, the last second more than those before. */
+  use: number;
+  last?: { nanoseconds: number; at: number };
+  givesWay: boolean;
+}
+
+/**
+ * Lets Pods that use more of the processors than they asked for give way to those that do not. Without that, who wakes up for a moment waits for
+ * the end of a slice of the one who never stops, each time. Pods are looked at only while processors are scarce; no watch tells that.
+ */
+export class GreedyPods {
+  readonly #options: GreedyPodsOptions;
+  readonly #seen = new Map<string, Seen>();
+  #turns: PodProcessors | undefined;
+  #times: ProcessorTimes | undefined;
+  #looksWithEnough = ENOUGH_LOOKS;
+  #timer: Timer | undefined;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: GreedyPodsOptions) {
+    this.#options = options;
+    this.#turns = options.turns;
+  }
+
+  /** Of Pods that an agent before this one has made to give way it knows nothing: whose sandbox is taken over is equal by that. */
+  start(): void {
+    if (this.#turns === undefined) return this.#giveUp('they have no cgroups');
+    this.#looking = this.#freeEnding();
+    this.#timer = repeatedly(this.#options.clock, LOOK_MS, () => (this.#looking = this.#look()));
+  }
+
+  /** Everybody is equal again when it resolves. */
+  async stop(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#looking;
+    await this.#calmAll();
+    this.#turns = undefined;
+  }
+
+  /** Nobody takes over the sandbox of a Pod that is to end, and its last commands need processors as well. */
+  async #freeEnding(): Promise<void> {
+    for (const pod of this.#options.pods()) {
+      if (pod.pod.metadata.deletionTimestamp === undefined) continue;
+      await this.#trying(pod, async () => this.#turns?.giveWay(sandboxOf(pod), false));
+    }
+  }
+
+  async #look(): Promise<void> {
+    const there = new Set<string>();
+    for (const { uid, sandbox, cleared } of this.#options.pods()) if (sandbox !== undefined && !cleared) there.add(uid);
+    for (const uid of this.#seen.keys()) if (!there.has(uid)) this.#seen.delete(uid);
+    if (there.size === 0) return void (this.#times = undefined);
+    if (!this.#areScarce()) return this.#calmAll();
+    for (const pod of this.#options.pods()) if (there.has(pod.uid)) await this.#trying(pod, () => this.#follow(pod));
+  }
+
+  #areScarce(): boolean {
+    const [before, now] = [this.#times, this.#options.times()];
+    this.#times = now;
+    this.#looksWithEnough = wereScarce(before, now) ? 0 : this.#looksWithEnough + 1;
+    return this.#looksWithEnough < ENOUGH_LOOKS;
+  }
+
+  async #follow(pod: Watched): Promise<void> {
+    const nanoseconds = this.#turns?.used(pod.uid);
+    if (nanoseconds === undefined) return;
+    const seen = this.#seenOf(pod);
+    const at = this.#options.clock.monotonic();
+    const { last } = seen;
+    seen.last = { nanoseconds, at };
+    if (last === undefined || at <= last.at) return;
+    const use = (nanoseconds - last.nanoseconds) / 1e6 / (at - last.at);
+    seen.use = (seen.use + use) / 2;
+    await this.#setGivesWay(seen, isGreedy(seen.use, seen.allowed, seen.givesWay));
+  }
+
+  #seenOf(pod: Watched): Seen {
+    const spec = pod.pod.spec!;
+    const known = this.#seen.get(pod.uid);
+    if (known?.spec === spec) return known;
+    const seen: Seen = { use: 0, givesWay: false, ...known, pod, spec, allowed: allowance(spec) };
+    this.#seen.set(pod.uid, seen);
+    return seen;
+  }
+
+  async #calmAll(): Promise<void> {
+    for (const [uid, seen] of this.#seen) {
+      await this.#trying(seen.pod, () => this.#setGivesWay(seen, false));
+      if (!seen.givesWay) this.#seen.delete(uid);
+    }
+  }
+
+  async #setGivesWay(seen: Seen, gives: boolean): Promise<void> {
+    if (gives === seen.givesWay || this.#turns === undefined) return;
+    if (!(await this.#turns.giveWay(sandboxOf(seen.pod), gives))) return this.#giveUp('the kernel is older than Linux 5.15');
+    seen.givesWay = gives;
+  }
+
+  /** One that cannot be made to give way now, or whose use cannot be read, stays as it is until the next look, and nobody else waits for it. */
+  async #trying({ pod }: Watched, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.log.debug('cannot tell how a Pod shares processors', {
+        namespace: pod.metadata.namespace,
+        pod: pod.metadata.name,
+        error,
+      });
+    }
+  }
+
+  #giveUp(why: string): void {
+    this.#turns = undefined;
+    this.#timer?.cancel();
+    this.#options.log.debug('Pods that use more processors than they asked for do not give way to others', { why });
+  }
+}
+
+function sandboxOf({ pod }: Watched) {
+  return { pod: referenceTo(pod), limits: podLimits(pod.spec!) };
+}

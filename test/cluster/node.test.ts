@@ -1,14 +1,18 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { machineCgroups } from '../../src/engine/node/drivers/cgroups/cgroups.ts';
+import { containerPlaces } from '../../src/engine/node/drivers/oci/container-places.ts';
 import { instanceId } from '../../src/engine/node/network/network-plan.ts';
 import { Deployment, Node, Pod, Service } from '../../src/client/kinds.ts';
 import type { Json, KubeObject } from '../../src/kube/object.ts';
 import { isReady, nodeUser, until, type NodeUser } from '../support/node-client.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { nodeTools } from './node-tools.ts';
+import { equal, turnsOf } from './processor-turns.ts';
 
 /** The whole node as root: containers, network namespaces, Services, DNS; as a user of `tenantry up` sees it. */
 const folder = mkdtempSync(join(tmpdir(), 'tenantry-node-oci-'));
@@ -177,6 +181,52 @@ describe('the API server', () => {
     expect(asked.length).toBeGreaterThan(before);
     expect(asked.every((line) => line.includes(`"sourceIPs":["${podIP}"]`))).toBe(true);
     await user.client.resource(Pod, 'default').delete('asking');
+  });
+});
+
+describe('a Pod that uses more of the processors than it asked for', () => {
+  const BURN = `${'while :; do :; done & '.repeat(availableParallelism())} wait`;
+  const cgroupOf = async (name: string): Promise<string> => {
+    const { metadata } = (await until(() => user.pod(name), isReady, 60))!;
+    return containerPlaces(join(data, 'node', 'oci')).pod(metadata.uid!).cgroup;
+  };
+  const untilGivesWay = (cgroup: string) =>
+    until(
+      () => turnsOf(cgroup),
+      ({ givesWay }) => givesWay,
+    );
+  const untilEqual = (cgroup: string, shares: number) =>
+    until(
+      () => turnsOf(cgroup),
+      (turns) => isDeepStrictEqual(turns, equal(shares)),
+    );
+  /** Whatever else the machine does, it uses nothing from here on, or goes on. */
+  const signal = async (cgroup: string, name: 'SIGSTOP' | 'SIGCONT') => {
+    for (const pid of await (await machineCgroups()).cgroups!.processes(cgroup)) process.kill(pid, name);
+  };
+
+  test('gives way to others while processors are scarce, and has its shares again afterwards, whoever looks after it', async () => {
+    await user.createPod('calm', { command: ['sh', '-c', LOYAL], resources: { requests: { cpu: '500m' } } });
+    await user.createPod('burner', { command: ['sh', '-c', BURN], resources: { requests: { cpu: '50m' } } });
+    const [calm, burner] = [await cgroupOf('calm'), await cgroupOf('burner')];
+    await untilGivesWay(burner);
+    expect(turnsOf(calm)).toEqual(equal(512));
+
+    await signal(burner, 'SIGSTOP');
+    await untilEqual(burner, 51);
+
+    await signal(burner, 'SIGCONT');
+    await untilGivesWay(burner);
+    await user.close();
+    await engine.kill();
+    await signal(burner, 'SIGSTOP');
+    await startUp();
+    await untilEqual(burner, 51);
+    for (const name of ['calm', 'burner']) await user.client.resource(Pod, 'default').delete(name, { gracePeriodSeconds: 1 });
+    await until(
+      () => user.pods(),
+      (pods) => pods.every(({ metadata }) => metadata.name !== 'burner' && metadata.name !== 'calm'),
+    );
   });
 });
 

@@ -7,11 +7,12 @@ import { rootCgroup } from '../../src/engine/node/drivers/process/process-cgroup
 import { createProcessDriver } from '../../src/engine/node/drivers/process/process-driver.ts';
 import { probeSandboxTools } from '../../src/engine/node/drivers/process/sandbox-tools.ts';
 import { builtShim } from '../conformance/node-driver/built-shim.ts';
-import { aContainer } from '../conformance/node-driver/container-builder.ts';
+import { aContainer, TEST_POD } from '../conformance/node-driver/container-builder.ts';
 import { driverSuite } from '../conformance/node-driver/driver.suite.ts';
 import { onDriver } from '../conformance/node-driver/on-driver.ts';
 import { toolsImage } from '../conformance/node-driver/tools-image.ts';
 import { nodeTools } from './node-tools.ts';
+import { equal, turnsOf } from './processor-turns.ts';
 
 await nodeTools('bwrap', 'ip');
 const isRoot = process.getuid!() === 0;
@@ -119,6 +120,29 @@ describe.runIf(isRoot)('containment as root', () => {
       const spec = aContainer('exec sleep 60', { attempt: 1, networkNamespace, logPath: `${dir}/log` });
       await driver.start(spec);
       expect(await text(spec.id, ['cat', '/proc/net/dev'])).not.toContain('eth0');
+    });
+  });
+
+  it('a Pod gives way to others, and is as before when it does no more, or is taken over, or is gone', async () => {
+    await onDriver(make, async ({ driver, dir }) => {
+      const [sandbox, cgroup] = [
+        { pod: TEST_POD, limits: { cpuShares: 358, pids: 100 } },
+        `${rootCgroup(`${dir}/driver`)}/pod${TEST_POD.uid}`,
+      ];
+      await driver.prepareSandbox(sandbox);
+      expect(driver.processors!.giveWay(sandbox, true)).toBe(true);
+      expect(turnsOf(cgroup).givesWay).toBe(true);
+      driver.processors!.giveWay(sandbox, false);
+      expect(turnsOf(cgroup)).toEqual(equal(358));
+      driver.processors!.giveWay(sandbox, true);
+      // The kernel refuses shares for one that gives way.
+      await driver.prepareSandbox(sandbox);
+      expect(turnsOf(cgroup)).toEqual(equal(358));
+      expect(driver.processors!.used(TEST_POD.uid)).toBeGreaterThanOrEqual(0);
+      driver.processors!.giveWay(sandbox, true);
+      await driver.removeSandbox(TEST_POD.uid);
+      const after = [driver.processors!.giveWay(sandbox, true), driver.processors!.giveWay(sandbox, false)];
+      expect([driver.processors!.used(TEST_POD.uid), ...after]).toEqual([undefined, true, true]);
     });
   });
 

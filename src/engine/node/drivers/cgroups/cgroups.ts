@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { readFile, mkdir, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { sleep } from '../../../../lib/abort.ts';
@@ -26,9 +26,10 @@ export interface Cgroups {
   cpuNanoseconds(path: string): number | undefined;
   /**
    * While a cgroup gives way, whoever else below the same parent wants a processor gets it at once. Afterwards it has these shares: the
-   * kernel forgets them. @returns false where the kernel cannot do that; one that is gone has given way for ever
+   * kernel forgets them, and in between it would weigh as much as any. @returns false where the kernel cannot do that; one that is gone
+   * has given way for ever
    */
-  giveWay(path: string, gives: boolean, cpuShares: number): Promise<boolean>;
+  giveWay(path: string, gives: boolean, cpuShares: number): boolean;
   /** Whether swap can be limited in this cgroup, which must be there. */
   countsSwap(path: string): Promise<boolean>;
   /** How many processes the kernel has killed here for want of memory. */
@@ -108,11 +109,12 @@ export function createCgroups(layout: CgroupLayout, clock: Clock = realClock): C
       return layout.version === 'v1' ? cpuTimeOfV1(folderOf('cpuacct', path)) : cpuTimeOfV2(folderOf('unified', path));
     },
 
-    async giveWay(path, gives, cpuShares) {
-      const writes = limitWrites(layout.version, { cpuShares });
-      if (gives) return giveWay(writes.map(({ controller, file }) => join(folderOf(controller, path), file)));
-      for (const write of writes) await apply(folderOf(write.controller, path), path, write).catch(unlessGone);
-      return true;
+    giveWay(path, gives, cpuShares) {
+      const writes = limitWrites(layout.version, { cpuShares }).map(({ controller, file, value }) => ({
+        file: join(folderOf(controller, path), file),
+        value,
+      }));
+      return gives ? giveWay(writes.map(({ file }) => file)) : takeTurns(writes);
     },
 
     async countsSwap(path) {
@@ -189,22 +191,25 @@ async function apply(folder: string, path: string, write: CgroupWrite): Promise<
   }
 }
 
-async function giveWay([idle, shares]: string[]): Promise<boolean> {
-  try {
-    // Not made when it is not there.
-    await writeFile(idle, '1', { flag: 'r+' });
-    return true;
-  } catch (error) {
-    unlessGone(error);
-    // The files of a cgroup that is removed go one after the other, that of the shares first.
-    return !existsSync(shares);
-  }
+function giveWay([idle, shares]: string[]): boolean {
+  // The files of a cgroup that is removed go one after the other, that of the shares first.
+  return writeNow(idle, '1') || !existsSync(shares);
 }
 
-/** A Pod may end at any moment. */
-function unlessGone(error: unknown): void {
-  const cause = error instanceof CgroupError ? error.cause : error;
-  if (!isGone(cause) && !isGoing(cause)) throw error;
+function takeTurns(writes: { file: string; value: string }[]): boolean {
+  for (const { file, value } of writes) writeNow(file, value);
+  return true;
+}
+
+/** Makes nothing. @returns false when it is not there: a Pod may end at any moment */
+function writeNow(file: string, value: string): boolean {
+  try {
+    writeFileSync(file, value, { flag: 'r+' });
+    return true;
+  } catch (error) {
+    if (isGone(error) || isGoing(error)) return false;
+    throw error;
+  }
 }
 
 async function killAll(cgroups: Cgroups, path: string, folder: string, clock: Clock): Promise<void> {

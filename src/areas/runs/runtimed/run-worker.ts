@@ -82,6 +82,11 @@ export class RunWorker {
     this.#log = new RunLog(run, ports.pod.name, () => new Date(ports.clock.now()), ports.print);
   }
 
+  /** The newest state of the Run that is known here: the watch may tell of older ones for a while. */
+  get resourceVersion(): string {
+    return this.#run.metadata.resourceVersion!;
+  }
+
   /** A newer state of the Run, from the watch. */
   update(run: Run): void {
     if (run.metadata.deletionTimestamp !== undefined) this.interrupt('deleted');

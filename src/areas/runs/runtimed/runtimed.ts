@@ -38,6 +38,8 @@ export class Runtimed {
   readonly #runs: Informer<Run>;
   readonly #active = new Map<string, ActiveRun>();
   readonly #waiting = new Map<string, Run>();
+  /** Runs that are over for us while the watch still shows them, and up to which state: answers to writes come before their events. */
+  readonly #over = new Map<string, string>();
   readonly #used = new Map<string, number>();
   #found: ReadonlySet<string> = new Set();
   #accepts = false;
@@ -115,6 +117,7 @@ export class Runtimed {
     const uid = run.metadata.uid!;
     const active = this.#active.get(uid);
     if (active !== undefined) return active.worker.update(run);
+    if (isNotNewer(run.metadata.resourceVersion, this.#over.get(uid))) return;
     if (run.status?.assignedPodUID !== undefined && run.status.assignedPodUID !== this.#options.worker.pod.uid) return;
     const phase = phaseOf(run);
     if (phase === 'Scheduled') {
@@ -131,6 +134,7 @@ export class Runtimed {
   /** It is gone, or over, or not ours any more: the watch does not say which. */
   #removed(run: Run): void {
     this.#waiting.delete(run.metadata.uid!);
+    this.#over.delete(run.metadata.uid!);
     this.#active.get(run.metadata.uid!)?.worker.outOfSight();
   }
 
@@ -156,6 +160,8 @@ export class Runtimed {
       .catch((error: unknown) => log.error('a Run was given up', { run: `${run.metadata.namespace}/${run.metadata.name}`, error }))
       .finally(() => {
         this.#active.delete(uid);
+        const { namespace, name } = run.metadata;
+        if (this.#runs.find(namespace, name!)?.metadata.uid === uid) this.#over.set(uid, worker.resourceVersion);
         this.#count(requests, -1);
         ports.metrics.active(runtimeName, this.#active.size);
         this.#take();
@@ -167,4 +173,9 @@ export class Runtimed {
   #count(requests: ResourceAmounts, sign: 1 | -1): void {
     for (const [name, amount] of requests) this.#used.set(name, (this.#used.get(name) ?? 0) + sign * amount);
   }
+}
+
+/** Versions are numbers that grow, with every server that is one of Kubernetes; of others nothing is known. */
+function isNotNewer(version: string | undefined, than: string | undefined): boolean {
+  return [version, than].every((text) => /^\d+$/.test(text ?? '')) && BigInt(version!) <= BigInt(than!);
 }

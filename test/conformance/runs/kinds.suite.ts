@@ -125,6 +125,31 @@ export function runKindsSuite(name: string, start: () => Promise<ApiTarget>): vo
       expect((await target.request('PATCH', `${RUNS}/fixed`, { spec: { ttlSecondsAfterFinished: 60 } }, merge)).status).toBe(200);
     });
 
+    const values: Record<string, [Json, Json]> = {
+      source: [{ inline: 'true' }, { inline: 'false' }],
+      env: [[{ name: 'A', value: '1' }], [{ name: 'A', value: '2' }]],
+      timeout: ['1s', '2s'],
+      retryPolicy: [{ maxAttempts: 2 }, { maxAttempts: 3 }],
+      resources: [{ requests: { runs: 1 } }, { requests: { runs: 2 } }],
+      workspace: [{ name: 'one' }, { name: 'two' }],
+      affinity: [{ runAffinity: {} }, { runAntiAffinity: {} }],
+    };
+    it.each(Object.entries(values))('the %s of a Run is neither added, changed nor taken away', async (field, [value, other]) => {
+      const name = `fixed-${field.toLowerCase()}`;
+      await target.request('POST', RUNS, run(`${name}-without`, task));
+      expect((await target.request('POST', RUNS, run(name, { ...task, [field]: value }))).status).toBe(201);
+      const attempts = [
+        [`${name}-without`, value],
+        [name, other],
+        [name, null],
+      ];
+      for (const [of, wanted] of attempts) {
+        const { status, body } = await target.request('PATCH', `${RUNS}/${of}`, { spec: { [field]: wanted } }, merge);
+        expect([status, body.message]).toEqual([422, expect.stringContaining('immutable after Run creation')]);
+      }
+      expect((await target.request('PATCH', `${RUNS}/${name}`, { spec: { [field]: value, priority: 3 } }, merge)).status).toBe(200);
+    });
+
     it('Runs are selected by the Pod they are assigned to', async () => {
       await target.request('POST', RUNS, run('assigned', task));
       await target.request('PATCH', `${RUNS}/assigned/status`, { status: { phase: 'Scheduled', assignedPod: 'pod-7' } }, merge);

@@ -5,7 +5,7 @@ import { wereScarce, type ProcessorTimes } from '../../../lib/processor-times.ts
 import { repeatedly } from '../../../lib/repeatedly.ts';
 import type { PodProcessors } from '../drivers/driver.ts';
 import { podLimits } from './model/container-spec.ts';
-import { allowance, isGreedy } from './model/greed.ts';
+import { allowance, isGreedy, usedLately } from './model/greed.ts';
 import { referenceTo } from './model/pod-object.ts';
 import type { PodWorker } from './pod-worker.ts';
 
@@ -28,8 +28,8 @@ interface Seen {
   pod: Watched;
   spec: PodSpec;
   allowed: number;
-  /** In processors, the last second more than those before. */
-  use: number;
+  /** In processors. */
+  lately: number;
   last?: { nanoseconds: number; at: number };
   givesWay: boolean;
 }
@@ -96,16 +96,15 @@ export class GreedyPods {
     const { last } = seen;
     seen.last = { nanoseconds, at };
     if (last === undefined || at <= last.at) return;
-    const use = (nanoseconds - last.nanoseconds) / 1e6 / (at - last.at);
-    seen.use = (seen.use + use) / 2;
-    this.#setGivesWay(seen, isGreedy(seen.use, seen.allowed, seen.givesWay));
+    seen.lately = usedLately(seen.lately, (nanoseconds - last.nanoseconds) / 1e6 / (at - last.at), seen.allowed);
+    this.#setGivesWay(seen, isGreedy(seen.lately, seen.allowed, seen.givesWay));
   }
 
   #seenOf(pod: Watched): Seen {
     const spec = pod.pod.spec!;
     const known = this.#seen.get(pod.uid);
     if (known?.spec === spec) return known;
-    const seen: Seen = { use: 0, givesWay: false, ...known, pod, spec, allowed: allowance(spec) };
+    const seen: Seen = { lately: 0, givesWay: false, ...known, pod, spec, allowed: allowance(spec) };
     this.#seen.set(pod.uid, seen);
     return seen;
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { PodSpec } from '../../../../kube/generated/core-v1.ts';
 import { aContainer, aPod, aSidecar } from '../testing/a-pod.ts';
-import { allowance, isGreedy } from './greed.ts';
+import { allowance, isGreedy, usedLately } from './greed.ts';
 
 const asking = (cpu: string, limit?: string) => ({ resources: { requests: { cpu }, ...(limit ? { limits: { cpu: limit } } : {}) } });
 
@@ -35,11 +35,31 @@ test.each([
   { what: 'a little above', use: 1.05, was: false, greedy: false },
   { what: 'well above', use: 1.2, was: false, greedy: true },
   { what: 'a little above, and was well above', use: 1.05, was: true, greedy: true },
-  { what: 'below, and was above', use: 0.99, was: true, greedy: false },
+  { what: 'a little below, and was well above', use: 0.8, was: true, greedy: true },
+  { what: 'well below, and was well above', use: 0.7, was: true, greedy: false },
 ])('a Pod that is $what is greedy: $greedy', ({ use, was, greedy }) => {
   expect(isGreedy(use, 1, was)).toBe(greedy);
 });
 
 test('a Pod that its limit holds is never greedy', () => {
   expect(isGreedy(64, Infinity, false)).toBe(false);
+});
+
+const looksUntil = (from: number, use: number, isSo: (lately: number) => boolean): number => {
+  let [lately, looks] = [from, 0];
+  while (!isSo(lately) && looks < 100) [lately, looks] = [usedLately(lately, use, 1), looks + 1];
+  return looks;
+};
+
+test.each([
+  { what: 'a burst', from: 0, use: 64, is: true, looks: 3 },
+  { what: 'a little too much', from: 0.5, use: 1.3, is: true, looks: 5 },
+  { what: 'quiet after a little', from: 1.2, use: 0, is: false, looks: 2 },
+  { what: 'quiet after very much', from: 2, use: 0, is: false, looks: 4 },
+])('a Pod is greedy: $is after $looks looks of $what', ({ from, use, is, looks }) => {
+  expect(looksUntil(from, use, (lately) => isGreedy(lately, 1, !is) === is)).toBe(looks);
+});
+
+test('what its limit holds is counted as it is', () => {
+  expect(usedLately(0, 8, Infinity)).toBe(2);
 });

@@ -22,14 +22,19 @@ const cut = new TransportError('ConnectionLost', 'cut');
 /** Each connection is a list of events; an Error at its end breaks it, an Error alone refuses it. */
 type Connection = (WatchEvent | Error)[] | Error;
 
-async function run(connections: Connection[], options: WatchOptions = {}): Promise<{ seen: string[]; asked: TransportRequest[] }> {
+async function run(
+  connections: Connection[],
+  options: WatchOptions = {},
+): Promise<{ seen: string[]; asked: TransportRequest[]; askedAt: number[] }> {
   const asked: TransportRequest[] = [];
+  const askedAt: number[] = [];
   const clock = new FakeClock();
   const stop = new AbortController();
   const transport: Transport = {
     request: () => Promise.reject(new Error('not scripted')),
     watch(request) {
       asked.push(request);
+      askedAt.push(clock.monotonic());
       const connection = connections.shift();
       if (!connection) {
         stop.abort();
@@ -50,7 +55,7 @@ async function run(connections: Connection[], options: WatchOptions = {}): Promi
   reading.catch(() => {});
   await clock.advance(120_000);
   await reading;
-  return { seen, asked };
+  return { seen, asked, askedAt: askedAt.map((at) => at - askedAt[0]) };
 }
 
 async function* play(connection: (WatchEvent | Error)[]): AsyncGenerator<WatchEvent, void, void> {
@@ -67,6 +72,11 @@ test('watch resumes behind the last event when the connection breaks or ends', a
   });
   expect(seen).toEqual(['ADDED 5', 'MODIFIED 6', 'BOOKMARK 9', 'DELETED 10']);
   expect(asked.map((request) => request.query?.resourceVersion)).toEqual(['4', '5', '9', '10']);
+});
+
+test('watch goes on at once when the server ended it, and after a pause when nothing came or the connection broke', async () => {
+  const { askedAt } = await run([[event('ADDED', 5)], [event('MODIFIED', 6), cut], [], [event('MODIFIED', 7)]], { resourceVersion: '3' });
+  expect(askedAt).toEqual([0, 0, 200, 600, 600]);
 });
 
 test('watch says EXPIRED and ends when the server sends 410 on the stream', async () => {

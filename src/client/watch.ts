@@ -48,6 +48,7 @@ export async function* resumableWatch<T extends KubeObject>(
   const backoff = new Backoff({ ...RECONNECT, random: requests.random });
   while (!options.signal?.aborted) {
     const before = position.resourceVersion;
+    let isEnded = false;
     // One signal per connection: whoever serves it leaves no hooks on the caller's, which outlives them all.
     const connection = linkSignals(options.signal);
     try {
@@ -58,6 +59,7 @@ export async function* resumableWatch<T extends KubeObject>(
         if (update) yield update;
         if (update?.type === 'EXPIRED') return;
       }
+      isEnded = true;
     } catch (error) {
       if (options.signal?.aborted) return;
       const verdict = afterFailure(error);
@@ -74,7 +76,10 @@ export async function* resumableWatch<T extends KubeObject>(
       if (!options.signal?.aborted) yield { type: 'EXPIRED' };
       return;
     }
-    if (position.resourceVersion !== before) backoff.reset();
+    const hasAdvanced = position.resourceVersion !== before;
+    if (hasAdvanced) backoff.reset();
+    // Its time was over, or events came faster than a busy server could pass them on: whoever waits for the next one waits no longer.
+    if (isEnded && hasAdvanced) continue;
     await sleep(requests.clock, backoff.next(), options.signal).catch(() => {});
   }
 }

@@ -69,7 +69,7 @@ export class RequestChain {
     try {
       const identified = this.#identify(incoming, request);
       originalUser = identified instanceof Promise ? await identified : identified;
-      response = await this.#inTurn(request, () =>
+      response = await this.#inTurn(incoming, request, () =>
         request.info.isResource ? this.#parts.dispatchResource(request) : this.#parts.dispatchPath(request),
       );
     } catch (error) {
@@ -114,7 +114,7 @@ export class RequestChain {
     let code = 500;
     try {
       originalUser = await this.#identify(incoming, request);
-      code = await this.#inTurn(request, () => run(request));
+      code = await this.#inTurn(incoming, request, () => run(request));
     } catch (error) {
       const refusal = error instanceof StatusError ? error : this.#bug(error, request);
       code = refusal.code;
@@ -145,17 +145,16 @@ export class RequestChain {
     return user instanceof Promise ? user.then((found) => found ?? ANONYMOUS) : (user ?? ANONYMOUS);
   }
 
-  async #inTurn<T>(request: ApiRequest, run: () => T | Promise<T>): Promise<T> {
+  async #inTurn<T>(incoming: Incoming, request: ApiRequest, run: () => T | Promise<T>): Promise<T> {
     const { fairness } = this.#parts;
-    const flow = request.user.name;
-    const turn = fairness.acquire(flow);
-    if (turn !== undefined) await turn;
+    const acquired = fairness.acquire(flowOf(incoming, request));
+    const seat = acquired instanceof Promise ? await acquired : acquired;
     try {
       this.#authorize(request);
       const answer = run();
       return answer instanceof Promise ? await answer : answer;
     } finally {
-      fairness.release(flow);
+      fairness.release(seat);
     }
   }
 
@@ -183,6 +182,11 @@ export class RequestChain {
     this.#parts.log.error('request failed', { method: request.method, path: request.info.path, error });
     return internalServerError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** A controller in this process works for everybody: what it does in one namespace must not hold up what it does in another. */
+function flowOf({ identity }: Incoming, { user, info }: ApiRequest): string {
+  return 'user' in identity ? `${user.name} ${info.namespace}` : user.name;
 }
 
 function requestOf(incoming: Incoming): ApiRequest {

@@ -29,8 +29,11 @@ const PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const REAPER =
   'trap "kill -TERM \\$p 2>/dev/null" TERM INT; "$@" & p=$!; while :; do wait $p; s=$?; kill -0 $p 2>/dev/null || exit $s; done';
 
-/** Of programs that handle many small objects: with the young generation that Node begins with, most of them are copied once for nothing. */
-const ROOM_FOR_THE_YOUNG = '--min-semi-space-size=16';
+/**
+ * Of programs that handle many small objects: with the young generation that Node begins with, and keeps where memory is limited, they are collected
+ * several times a second, and most of what is young is copied once for nothing.
+ */
+const ROOM_FOR_THE_YOUNG = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
 /** Of programs with a small heap that share few cores with what they work for: threads that collect it cost more than they save. */
 const NO_COLLECTING_THREADS = '--single-threaded-gc';
 
@@ -47,7 +50,7 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
       { name: 'ingress', entrypoint: [nodeBinary, join(programFolder, 'ingress.js')], cmd: [], env: [PATH] },
       {
         name: 'runtimed',
-        entrypoint: [nodeBinary, ROOM_FOR_THE_YOUNG, NO_COLLECTING_THREADS, join(programFolder, 'runtimed.js')],
+        entrypoint: [nodeBinary, ...ROOM_FOR_THE_YOUNG, NO_COLLECTING_THREADS, join(programFolder, 'runtimed.js')],
         cmd: [],
         env: [PATH],
       },
@@ -60,6 +63,7 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
           REAPER,
           'init',
           nodeBinary,
+          ...ROOM_FOR_THE_YOUNG,
           NO_COLLECTING_THREADS,
           join(programFolder, 'runtime-server.js'),
           language,

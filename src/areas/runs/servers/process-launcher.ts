@@ -13,6 +13,7 @@ import { gateMessage, type Inside, type SystemEntry } from './sandbox/sandbox-co
 import { endSandbox, signalSandbox, startSandbox, type Sandbox } from './sandbox/start-sandbox.ts';
 import { systemCallFilter } from './sandbox/system-call-filter.ts';
 import { systemView } from './sandbox/system-view.ts';
+import { WarmRefill } from './warm-refill.ts';
 import { WARM_STARTS } from './warm-start.ts';
 
 export interface ProcessLauncherOptions {
@@ -94,11 +95,16 @@ class ProcessLauncher implements Launcher {
   readonly #waiting: Worker[] = [];
   #filter: string | undefined;
   #next = 0;
-  #closed = false;
+  readonly #refill: WarmRefill;
 
   constructor(options: ProcessLauncherOptions, means: Means) {
     this.#options = options;
     this.#means = means;
+    this.#refill = new WarmRefill(
+      options.warmWorkers,
+      () => this.#waiting.length,
+      () => this.#startWaiting(),
+    );
     const filter = systemCallFilter();
     if (filter === undefined) return;
     this.#filter = join(means.folders.slots, 'filter');
@@ -119,7 +125,7 @@ class ProcessLauncher implements Launcher {
   }
 
   begin(): void {
-    this.#refill();
+    this.#refill.fill();
   }
 
   launch(launch: Launch): LaunchedProcess {
@@ -131,11 +137,12 @@ class ProcessLauncher implements Launcher {
     }
     const message = WARM_STARTS[language.name].message(launch.program, launch.workingDir, launch.env);
     const at = message === undefined ? -1 : this.#waiting.findIndex(({ network }) => network === launch.network);
-    setImmediate(() => this.#refill());
     if (at >= 0) {
       const [worker] = this.#waiting.splice(at, 1);
+      this.#refill.taken();
       return this.#run(worker, name, message!, true);
     }
+    this.#refill.taken();
     try {
       const worker = this.#start({ kind: 'gated', argv: language.commandLine(launch.program) }, launch.network);
       return this.#run(worker, name, gateMessage(launch.workingDir, { ...baseEnv, ...launch.env }), false);
@@ -145,7 +152,7 @@ class ProcessLauncher implements Launcher {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#refill.close();
     await Promise.all(
       this.#waiting.splice(0).map(async (worker) => {
         await endSandbox(worker.sandbox);
@@ -156,13 +163,12 @@ class ProcessLauncher implements Launcher {
     await this.#means.cgroups?.close();
   }
 
-  /** One more for each that was taken, when the event loop has time. */
-  #refill(): void {
-    const { language, warmWorkers, network } = this.#options;
-    if (this.#closed || this.#waiting.length >= warmWorkers) return;
+  /** One that waits for a Run. @returns false when none can be started */
+  #startWaiting(): boolean {
+    const { language, network } = this.#options;
     const { argv, script } = WARM_STARTS[language.name];
     const worker = this.#tryStart({ kind: 'warm', argv, script }, network);
-    if (worker === undefined) return;
+    if (worker === undefined) return false;
     const gone = () => {
       const at = this.#waiting.indexOf(worker);
       if (at < 0) return;
@@ -171,7 +177,7 @@ class ProcessLauncher implements Launcher {
     };
     worker.sandbox.child.once('error', gone).once('exit', gone);
     this.#waiting.push(worker);
-    setImmediate(() => this.#refill());
+    return true;
   }
 
   /** A Run that finds none waiting starts its own, and fails with the reason if that fails too. */

@@ -2,6 +2,7 @@ import type { Child } from './children/child.ts';
 import { startChild } from './children/start-child.ts';
 import type { Language } from './language.ts';
 import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
+import { WarmRefill } from './warm-refill.ts';
 import { WARM_STARTS } from './warm-start.ts';
 
 export interface SharedLauncherOptions {
@@ -20,29 +21,26 @@ const LEFTOVER_MS = 200;
 /** Every execution is a child process of its own, in a process group of its own; nothing else is between them. */
 export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: SharedLauncherOptions): Launcher {
   const waiting: Child[] = [];
-  let closed = false;
-
-  /** One more for each that was taken, when the event loop has time: a start costs a millisecond that a Run should not wait for. */
-  const refill = () => {
-    if (closed || waiting.length >= warmWorkers) return;
+  const startOne = () => {
     const { argv } = WARM_STARTS[language.name];
     const worker = startChild(wrap ? wrap(argv, undefined) : argv, { cwd: '/', env: baseEnv, listens: true });
     worker.once('error', () => drop(worker));
     worker.once('exit', () => drop(worker));
     waiting.push(worker);
-    setImmediate(refill);
+    return true;
   };
   const drop = (worker: Child) => {
     const at = waiting.indexOf(worker);
     if (at >= 0) waiting.splice(at, 1);
   };
-  refill();
+  const refill = new WarmRefill(warmWorkers, () => waiting.length, startOne);
+  refill.fill();
 
   return {
     launch(launch) {
       const message = waiting.length > 0 ? WARM_STARTS[language.name].message(launch.program, launch.workingDir, launch.env) : undefined;
       const worker = message === undefined ? undefined : waiting.shift();
-      setImmediate(refill);
+      refill.taken();
       if (worker !== undefined) {
         worker.tell(message!);
         return launched(worker, true);
@@ -52,7 +50,7 @@ export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: S
       return launched(startChild(wrap ? wrap(argv, launch) : argv, { cwd: launch.workingDir, env, listens: false }), false);
     },
     close() {
-      closed = true;
+      refill.close();
       for (const worker of waiting.splice(0)) worker.killGroup('SIGKILL');
     },
   };

@@ -22,7 +22,7 @@ export const DEFAULT_FAIRNESS: FairnessOptions = { seats: 600, seatsPerFlow: 400
 
 const CALM_SEATS = 2;
 /** Who asks for more than so much at once, or in a moment, asks for much. */
-const CALM_REQUESTS = 8;
+const CALM_REQUESTS = 4;
 /** How long a moment is, for which a flow is what it was. */
 const MEMORY_MS = 100;
 /** Who takes longer waits for a webhook or another server, and holds nobody up. */

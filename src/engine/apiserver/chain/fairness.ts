@@ -23,8 +23,10 @@ export const DEFAULT_FAIRNESS: FairnessOptions = { seats: 600, seatsPerFlow: 400
 const CALM_SEATS = 2;
 /** Who asks for more than so much at once, or in a moment, asks for much. */
 const CALM_REQUESTS = 4;
-/** How long a moment is, for which a flow is what it was. */
+/** How long a moment is, for which one that asks for little is remembered. */
 const MEMORY_MS = 100;
+/** Who asked for much only pauses for this long. */
+const BUSY_MS = 1000;
 /** Who takes longer waits for a webhook or another server, and holds nobody up. */
 const BRISK_MS = 25;
 interface Flow {
@@ -144,7 +146,7 @@ export class Fairness {
       flow.countedSince = now;
     }
     flow.count++;
-    if (flow.brisk + waiting >= CALM_SEATS || flow.count > CALM_REQUESTS) flow.busyUntil = now + MEMORY_MS;
+    if (flow.brisk + waiting >= CALM_SEATS || flow.count > CALM_REQUESTS) flow.busyUntil = now + BUSY_MS;
     if (now < flow.busyUntil) return;
     const [last, before] = this.#calm;
     const sighting = { name: flow.name, at: now };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { spawnEngine } from '../support/spawned-engine.ts';
-import { binary } from './binaries.ts';
+import { binary } from '../cluster/binaries.ts';
 import { focusOf, readBlocks, readReport, type SpecName } from './upstream-conformance-specs.ts';
 
 const BLOCKS = readBlocks(readFileSync(new URL('upstream-conformance.txt', import.meta.url), 'utf8'));

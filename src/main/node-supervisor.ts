@@ -16,7 +16,7 @@ import { ensureNodeCertificates } from '../lib/pki/ensure-node-certificates.ts';
 import type { Pki } from '../lib/pki/ensure-pki.ts';
 import { kubeconfigText } from '../lib/pki/kubeconfig.ts';
 import { replaceFile } from '../lib/pki/private-file.ts';
-import { isRunning, localUrl, programOf, stopChild } from './supervised-child.ts';
+import { isRunning, localUrl, programOf, send, stopChild } from './supervised-child.ts';
 
 export const NODE_MODES = ['auto', 'process', 'oci', 'none'] as const;
 export type NodeMode = (typeof NODE_MODES)[number];
@@ -56,7 +56,7 @@ export type Entrances = (entrance: Server) => () => void;
 
 /** What the two processes say to each other. */
 export type AgentMessage = { type: 'ready' } | { type: 'entrance' };
-export type SupervisorMessage = { type: 'stop'; keepPods: boolean };
+export type SupervisorMessage = { type: 'stop'; keepPods: boolean } | { type: 'entered' };
 
 const RESTART = { initialMs: 200, maxMs: 30_000, jitter: 0.2 };
 /** An agent that ran this long was well: its next failure is a first one. */
@@ -245,7 +245,11 @@ export class NodeSupervisor {
     let closeEntrance: (() => void) | undefined;
     agent.on('message', (message: AgentMessage, handle) => {
       if (message.type === 'ready') this.#becomeReady();
-      else if (handle !== undefined) closeEntrance = this.#entrances!(handle as Server);
+      else if (handle !== undefined) {
+        closeEntrance = this.#entrances!(handle as Server);
+        const entered: SupervisorMessage = { type: 'entered' };
+        send(agent, entered);
+      }
     });
     // The next agent opens it anew.
     agent.once('exit', () => closeEntrance?.());

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { realClock } from '../lib/clock.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { NODE_CLIENT, NODE_SERVER } from '../lib/pki/ensure-node-certificates.ts';
 import type { AgentMessage, SupervisorMessage } from './node-supervisor.ts';
@@ -16,6 +17,11 @@ if (process.connected === false) process.exit(0);
 
 // It starts and asks after the Pods of all tenants: those of one must not keep it from the others'.
 goAhead();
+
+/** `up` may be busy with much else when an agent starts. */
+const ENTER_MS = 10_000;
+/** Told before there was anything to stop. */
+let stopAsked: { keepPods: boolean } | undefined;
 
 /** The node agent of `up`, which starts it with everything it has to know. */
 const flags = parseArgs({
@@ -82,7 +88,15 @@ followSupervisor(node);
 function handToApiServer(entrance: Server): Promise<void> {
   const message: AgentMessage = { type: 'entrance' };
   return new Promise((resolve, reject) => {
-    process.send!(message, entrance, {}, (error) => (error ? reject(error) : resolve()));
+    const late = realClock.setTimer(ENTER_MS, () => reject(new Error('it does not say that it has it')));
+    process.on('message', function answered(answer: SupervisorMessage) {
+      if (answer.type === 'stop') stopAsked = answer;
+      if (answer.type !== 'entered') return;
+      process.off('message', answered);
+      late.cancel();
+      resolve();
+    });
+    process.send!(message, entrance, {}, (error) => error && reject(error));
   });
 }
 
@@ -95,7 +109,8 @@ function followSupervisor(running: RunningNode): void {
     stopping = true;
     process.exit((await running.stop({ keepPods })) ? 0 : 1);
   };
-  process.on('message', (message: SupervisorMessage) => void stop(message.keepPods));
+  process.on('message', (message: SupervisorMessage) => void (message.type === 'stop' && stop(message.keepPods)));
+  if (stopAsked !== undefined) void stop(stopAsked.keepPods);
   process.on('SIGTERM', () => {
     if (!process.connected) void stop(true);
   });

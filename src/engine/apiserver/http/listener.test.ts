@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
 import { createServer, type AddressInfo } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { SERVER_CERTIFICATE, SERVER_KEY, TEST_CA } from '../admission/testing/certificates.ts';
 import type { Incoming, Outcome } from '../chain/chain.ts';
@@ -151,12 +152,19 @@ describe.each(['HTTP/1.1', 'HTTP/2'])('Listener over %s', (protocol) => {
     expect(entrance.listening).toBe(false);
   });
 
-  it('another entrance, is closed, when the server stops', async () => {
+  it('another entrance, is closed with its connections, when the server stops', async () => {
     const { listener } = await listen(async () => OUTCOME);
     const entrance = createServer().listen(0, '127.0.0.1');
     await once(entrance, 'listening');
     listener.enterBy(entrance);
+    const { port } = entrance.address() as AddressInfo;
+    const idle = connectTls({ port, host: '127.0.0.1', ca: TEST_CA, ALPNProtocols: [protocol === 'HTTP/2' ? 'h2' : 'http/1.1'] });
+    await once(idle, 'secureConnect');
+    const gone = once(idle, 'close');
+    idle.on('error', () => {});
+    idle.resume();
     await listener.close(0);
     expect(entrance.listening).toBe(false);
+    await gone;
   });
 });

@@ -150,6 +150,8 @@ export class Listener {
     const timer = setTimeout(() => {
       for (const socket of this.#sockets) socket.destroy();
     }, FLUSH_MS);
+    // Those that came by an entrance are not counted by the server.
+    await Promise.all([...this.#sockets].map((socket) => new Promise<void>((resolve) => socket.once('close', () => resolve()))));
     await closed;
     clearTimeout(timer);
   }

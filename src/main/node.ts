@@ -6,7 +6,7 @@ import { realClock } from '../lib/clock.ts';
 import { createLog, LOG_LEVELS, type LogLevel } from '../lib/log.ts';
 import { NODE_CLIENT, NODE_SERVER } from '../lib/pki/ensure-node-certificates.ts';
 import type { AgentMessage, SupervisorMessage } from './node-supervisor.ts';
-import { goAhead } from './processor-priority.ts';
+import { AHEAD, goAhead } from './processor-priority.ts';
 import { productVersion } from './product-version.ts';
 import { runNode, type RunningNode } from './run-node.ts';
 
@@ -16,7 +16,7 @@ process.on('disconnect', () => process.exit(0));
 if (process.connected === false) process.exit(0);
 
 // It starts and asks after the Pods of all tenants: those of one must not keep it from the others'.
-goAhead();
+goAhead(AHEAD);
 
 /** `up` may be busy with much else when an agent starts. */
 const ENTER_MS = 10_000;

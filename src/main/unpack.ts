@@ -1,6 +1,9 @@
 import { parentPort } from 'node:worker_threads';
 import { unpackLayer, type UnpackJob } from '../engine/node/images/unpack/unpack-layer.ts';
 import type { UnpackAnswer } from '../engine/node/images/unpack/unpack-thread.ts';
+import { takeUsualTurns } from './processor-priority.ts';
+
+takeUsualTurns();
 
 /** The thread that unpacks layers; see unpack-thread.ts. */
 async function answer(job: UnpackJob): Promise<UnpackAnswer> {

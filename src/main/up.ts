@@ -11,7 +11,7 @@ import { startEngine, type Engine } from './engine.ts';
 import { builtDefinitions } from './areas.ts';
 import { kubeconfigPath } from './data-directory.ts';
 import type { NodeMode, NodeSettings } from './node-supervisor.ts';
-import { goAhead } from './processor-priority.ts';
+import { FAR_AHEAD, goAhead } from './processor-priority.ts';
 import { productVersion } from './product-version.ts';
 import { prepareDataDirectory, startFailure } from './start-failure.ts';
 
@@ -49,7 +49,7 @@ export async function up(options: UpOptions): Promise<void> {
   const node = nodeSettings(options);
   const traces = exporterSettings(process.env, 'tenantry', options.otlpEndpoint);
   await prepareDataDirectory(options.data);
-  goAhead();
+  goAhead(FAR_AHEAD);
   const engine = await startEngine({
     data: options.data,
     address: options.address,

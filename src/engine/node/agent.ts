@@ -122,12 +122,16 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await registrar.start();
   const greedy = new GreedyPods({ clock, log, pods: () => workers.all(), turns: driver.processors, times: processorTimes });
   greedy.start();
+  // Nobody tells it to stop when `up` is gone, and until the next agent comes nobody else makes Pods equal again.
+  const endGreed = () => greedy.stop();
+  process.once('exit', endGreed);
   const { volumeFolder } = options.node;
   const reclaimer = reclaimVolumes({ ...basics, volumeFolder, isMounted: (path) => volumes.isMounted(path) });
   return {
     async stop({ keepPods }) {
       housekeeper.stop();
-      greedy.stop();
+      endGreed();
+      process.off('exit', endGreed);
       if (keepPods) workers.release();
       else await workers.shutDown();
       registrar.stop();

@@ -3,20 +3,24 @@ import { FakeClock } from '../../../lib/clock-fake.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { PodProcessors } from '../drivers/driver.ts';
 import { GreedyPods } from './greedy-pods.ts';
-import type { PodObject } from './model/pod-object.ts';
+import type { PodWorker } from './pod-worker.ts';
 import { aContainer, aPod } from './testing/a-pod.ts';
 
 interface APod {
   asks?: string;
   /** Of one processor. */
   uses: number;
-  deleted?: boolean;
+  isEnding?: boolean;
+  sandbox?: { addresses: string[]; hostname: string };
 }
+
+type Worker = Required<Omit<APod, 'asks' | 'sandbox'>> &
+  Pick<PodWorker, 'uid' | 'pod' | 'cleared'> & { used: number; sandbox: APod['sandbox'] };
 
 /** Two processors, of which nothing is idle unless told otherwise, and Pods that ask for and use so much of one. */
 class Machine {
   readonly clock = new FakeClock();
-  readonly pods = new Map<string, APod & { used: number; pod: PodObject; sandbox?: { addresses: string[]; hostname: string } }>();
+  readonly pods = new Map<string, Worker>();
   readonly givesWay = new Map<string, boolean>();
   readonly shares = new Map<string, number | undefined>();
   readonly notes: string[] = [];
@@ -45,7 +49,7 @@ class Machine {
     clock: this.clock,
     log: this.log,
     turns: this.turns,
-    pods: () => [...this.pods].map(([uid, { pod, sandbox }]) => ({ uid, pod, sandbox, cleared: false })),
+    pods: () => this.pods.values(),
     times: () => {
       this.#times.idle += this.idle * 2;
       this.#times.total += 2;
@@ -55,9 +59,8 @@ class Machine {
 
   add(uid: string, pod: APod): this {
     const resources = pod.asks === undefined ? {} : { requests: { cpu: pod.asks } };
-    const metadata = { uid, ...(pod.deleted ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) };
-    const object = aPod({ containers: [aContainer('c', { resources })] }, {}, metadata);
-    this.pods.set(uid, { ...pod, used: 0, pod: object, sandbox: { addresses: [], hostname: uid } });
+    const object = aPod({ containers: [aContainer('c', { resources })] }, {}, { uid });
+    this.pods.set(uid, { uid, pod: object, used: 0, isEnding: false, cleared: false, sandbox: { addresses: [], hostname: uid }, ...pod });
     return this;
   }
 
@@ -161,7 +164,7 @@ describe('GreedyPods', () => {
 
   it('leaves Pods alone whose sandbox is not there yet, and forgets those that are gone', async () => {
     const machine = started({ loud: { uses: 1 }, coming: { uses: 1 } });
-    delete machine.pods.get('coming')!.sandbox;
+    machine.pods.get('coming')!.sandbox = undefined;
     await machine.pass(3);
     machine.pods.delete('loud');
     machine.idle = 1;
@@ -190,10 +193,35 @@ describe('GreedyPods', () => {
     expect(machine.reads).toBe(reads);
   });
 
-  it('frees Pods that are to end, which an agent before it made to give way', async () => {
-    const machine = started({ ending: { uses: 0, asks: '250m', deleted: true }, other: { uses: 0 } });
-    await machine.pass(0.1);
+  it('frees a Pod from when it is ending, once, whatever it uses, and nobody else', async () => {
+    const machine = started({ loud: { asks: '250m', uses: 1 }, louder: { uses: 1 }, quiet: { uses: 0.01 } });
+    await machine.pass(3);
+    for (const uid of ['loud', 'quiet']) machine.pods.get(uid)!.isEnding = true;
+    await machine.pass(5);
+    expect([machine.waiting, machine.shares.get('loud'), machine.writes]).toEqual([['louder'], 256, 3]);
+  });
+
+  it('tries again to free one that is ending when it could not', async () => {
+    const machine = started({ loud: { uses: 1 } });
+    await machine.pass(3);
+    machine.pods.get('loud')!.isEnding = true;
+    machine.failure = new Error('too many open files');
+    await machine.pass(1);
+    machine.failure = undefined;
+    await machine.pass(1);
+    expect(machine.waiting).toEqual([]);
+  });
+
+  it('frees Pods that are ending, which an agent before it made to give way, also those of which it learns later', async () => {
+    const machine = started({
+      ending: { uses: 0, asks: '250m', isEnding: true, sandbox: undefined },
+      late: { uses: 0, sandbox: undefined },
+      other: { uses: 0 },
+    });
     expect([[...machine.givesWay], machine.shares.get('ending')]).toEqual([[['ending', false]], 256]);
+    machine.pods.get('late')!.isEnding = true;
+    await machine.pass(3);
+    expect([machine.writes, machine.givesWay.get('late')]).toEqual([2, false]);
   });
 
   it('says once where the kernel cannot do it, and looks no more', async () => {

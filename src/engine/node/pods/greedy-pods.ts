@@ -16,7 +16,8 @@ const ENOUGH_LOOKS = 3;
 export interface GreedyPodsOptions {
   clock: Clock;
   log: Log;
-  pods(): Iterable<Pick<PodWorker, 'uid' | 'pod' | 'sandbox' | 'cleared'>>;
+  /** The same object for the same Pod each time. */
+  pods(): Iterable<Pick<PodWorker, 'uid' | 'pod' | 'sandbox' | 'cleared' | 'isEnding'>>;
   /** Absent where Pods cannot be made to give way. */
   turns: PodProcessors | undefined;
   times(): ProcessorTimes;
@@ -41,6 +42,8 @@ interface Seen {
 export class GreedyPods {
   readonly #options: GreedyPodsOptions;
   readonly #seen = new Map<string, Seen>();
+  /** Of those that end. */
+  readonly #freed = new WeakSet<Watched>();
   #turns: PodProcessors | undefined;
   #times: ProcessorTimes | undefined;
   #looksWithEnough = ENOUGH_LOOKS;
@@ -64,17 +67,23 @@ export class GreedyPods {
     this.#calmAll();
   }
 
-  /** Nobody takes over the sandbox of a Pod that is to end, and its last commands need processors as well. */
+  /** The last commands of a Pod need processors as well: who is ending is equal from then on. */
   #freeEnding(): void {
     for (const pod of this.#options.pods()) {
-      if (pod.pod.metadata.deletionTimestamp === undefined) continue;
-      this.#trying(pod, () => this.#turns?.giveWay(sandboxOf(pod), false));
+      if (!pod.isEnding || pod.cleared || this.#freed.has(pod)) continue;
+      // Nobody takes over the sandbox of one that is ending: an agent before this one may have made it give way.
+      const mayGiveWay = pod.sandbox === undefined || this.#seen.get(pod.uid)?.givesWay;
+      this.#trying(pod, () => {
+        if (mayGiveWay) this.#turns?.giveWay(sandboxOf(pod), false);
+        this.#freed.add(pod);
+      });
     }
   }
 
   #look(): void {
+    this.#freeEnding();
     const there = new Set<string>();
-    for (const { uid, sandbox, cleared } of this.#options.pods()) if (sandbox !== undefined && !cleared) there.add(uid);
+    for (const pod of this.#options.pods()) if (pod.sandbox !== undefined && !pod.cleared && !this.#freed.has(pod)) there.add(pod.uid);
     for (const uid of this.#seen.keys()) if (!there.has(uid)) this.#seen.delete(uid);
     if (there.size === 0) return void (this.#times = undefined);
     if (!this.#areScarce()) return this.#calmAll();

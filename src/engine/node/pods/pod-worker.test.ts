@@ -436,9 +436,10 @@ describe('hooks, deadlines and evictions', () => {
   test('a Pod that is evicted has failed when it has ended, not before', async () => {
     await aNodeWith(aPod(), (it) => (it.driver.onSignal = (_name, signal) => (signal === 'SIGKILL' ? 137 : undefined)));
     const message = 'The node was low on resource: memory. ';
+    expect(node.worker.isEnding).toBe(false);
     node.worker.evict('Evicted', message, { type: 'DisruptionTarget', status: 'True', reason: 'TerminationByKubelet', message });
     await node.settle();
-    expect(node.status.phase).toBe('Running');
+    expect([node.status.phase, node.worker.isEnding]).toEqual(['Running', true]);
     await node.advance(30_000);
     expect(node.status).toMatchObject({ phase: 'Failed', reason: 'Evicted', message });
     expect(node.condition('DisruptionTarget')).toBe('True');

@@ -95,6 +95,13 @@ export class PodWorker {
     return this.#cleared;
   }
 
+  /** Nothing of it is started any more, whatever the reason; what runs is ended. */
+  get isEnding(): boolean {
+    const { pod } = this;
+    const deleted = pod.metadata.deletionTimestamp !== undefined;
+    return this.#removed || deleted || this.#shutDown || this.#complete || this.#failure !== undefined || isTerminal(pod);
+  }
+
   /** Begins, with what an agent before this one may have left. */
   async begin({ containers, sandboxLives, hasTraces }: Adoption): Promise<void> {
     await this.containers.adopt(this.pod, containers, sandboxLives);
@@ -109,7 +116,7 @@ export class PodWorker {
   /** A new version of the Pod; or one that an answer to a write of ours told of already, to which nobody has turned yet. */
   update(pod: PodObject): void {
     this.#writer.observe(pod);
-    if (this.#isEnding()) this.#endSoon();
+    if (this.isEnding) this.#endSoon();
     else this.#refreshVolumes();
     this.#report();
     this.wake();
@@ -126,7 +133,7 @@ export class PodWorker {
 
   /** Fails the Pod for a reason of the node. */
   evict(reason: string, message: string, condition?: Finding): void {
-    if (this.#isEnding()) return;
+    if (this.isEnding) return;
     this.#failure = { reason, message };
     this.#ports.events.record(this.pod, 'Warning', reason, message);
     if (condition) this.#conditions = [condition];
@@ -183,7 +190,7 @@ export class PodWorker {
   async #work(): Promise<void> {
     while (this.#awake && !this.#released) {
       this.#awake = false;
-      const ending = this.#isEnding();
+      const ending = this.isEnding;
       try {
         await (ending ? this.#finish() : this.#pass(this.#abort.signal));
         this.#backoff.reset();
@@ -199,12 +206,6 @@ export class PodWorker {
       }
     }
     this.#working = false;
-  }
-
-  #isEnding(): boolean {
-    const { pod } = this;
-    const deleted = pod.metadata.deletionTimestamp !== undefined;
-    return this.#removed || deleted || this.#shutDown || this.#complete || this.#failure !== undefined || isTerminal(pod);
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
@@ -371,7 +372,7 @@ export class PodWorker {
 
   /** A Pod that ends is told of when it has ended, in one write; unless that takes long. */
   #report(): void {
-    if (this.#begun && !this.#removed && !this.#released) this.#writer.changed(!this.#isEnding());
+    if (this.#begun && !this.#removed && !this.#released) this.#writer.changed(!this.isEnding);
   }
 
   #wakeAfter(ms: number): void {

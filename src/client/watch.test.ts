@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { failure } from '../kube/status.ts';
 import type { WatchEvent } from '../kube/watch-event.ts';
+import { sleep } from '../lib/abort.ts';
 import { FakeClock } from '../lib/clock-fake.ts';
 import { createClient } from './client.ts';
 import { ConfigMap } from './kinds.ts';
@@ -19,8 +20,8 @@ const bookmark = (version: number, annotations?: Record<string, string>): WatchE
 const gone: WatchEvent = { type: 'ERROR', object: failure('Expired', 'too old').status };
 const cut = new TransportError('ConnectionLost', 'cut');
 
-/** Each connection is a list of events; an Error at its end breaks it, an Error alone refuses it. */
-type Connection = (WatchEvent | Error)[] | Error;
+/** Each connection is a list of events; a number is milliseconds between them, an Error at its end breaks it, an Error alone refuses it. */
+type Connection = (WatchEvent | number | Error)[] | Error;
 
 async function run(
   connections: Connection[],
@@ -41,7 +42,7 @@ async function run(
         return Promise.reject(new TransportError('Aborted', 'end of script'));
       }
       if (connection instanceof Error) return Promise.reject(connection);
-      return Promise.resolve(play(connection));
+      return Promise.resolve(play(connection, clock));
     },
     close: () => Promise.resolve(),
   };
@@ -58,11 +59,12 @@ async function run(
   return { seen, asked, askedAt: askedAt.map((at) => at - askedAt[0]) };
 }
 
-async function* play(connection: (WatchEvent | Error)[]): AsyncGenerator<WatchEvent, void, void> {
+async function* play(connection: (WatchEvent | number | Error)[], clock: FakeClock): AsyncGenerator<WatchEvent, void, void> {
   for (const one of connection) {
     await Promise.resolve();
     if (one instanceof Error) throw one;
-    yield one;
+    if (typeof one === 'number') await sleep(clock, one);
+    else yield one;
   }
 }
 
@@ -74,9 +76,37 @@ test('watch resumes behind the last event when the connection breaks or ends', a
   expect(asked.map((request) => request.query?.resourceVersion)).toEqual(['4', '5', '9', '10']);
 });
 
-test('watch goes on at once when the server ended it, and after a pause when nothing came or the connection broke', async () => {
-  const { askedAt } = await run([[event('ADDED', 5)], [event('MODIFIED', 6), cut], [], [event('MODIFIED', 7)]], { resourceVersion: '3' });
-  expect(askedAt).toEqual([0, 0, 200, 600, 600]);
+test.each<[string, Connection[], number[]]>([
+  [
+    'at once when the server ended it after a second',
+    [
+      [event('ADDED', 5), 1000],
+      [1000, event('MODIFIED', 6)],
+    ],
+    [0, 1000, 2000],
+  ],
+  [
+    'after pauses that grow when the server ends it after each event',
+    [[event('ADDED', 5)], [event('MODIFIED', 6), 999], [event('MODIFIED', 7)]],
+    [0, 200, 1599, 2399],
+  ],
+  ['after a pause when nothing came', [[1000], [1000]], [0, 1200, 2400]],
+  [
+    'after a pause when the connection broke',
+    [
+      [event('ADDED', 5), 1000, cut],
+      [1000, cut],
+    ],
+    [0, 1200, 2400],
+  ],
+  [
+    'after the shortest pause when a connection in between was served',
+    [[event('ADDED', 5)], [], [event('MODIFIED', 6), 1000], []],
+    [0, 200, 600, 1600, 1800],
+  ],
+])('watch goes on %s', async (_name, connections, expected) => {
+  const { askedAt } = await run(connections, { resourceVersion: '3' });
+  expect(askedAt).toEqual(expected);
 });
 
 test('watch says EXPIRED and ends when the server sends 410 on the stream', async () => {

@@ -32,6 +32,8 @@ export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 /** How long a server may hold one connection of a watch; it ends them between this and double, so that watches do not renew together. */
 const SERVER_TIMEOUT_SECONDS = 300;
 const RECONNECT = { initialMs: 200, maxMs: 30_000 };
+/** A connection that was served for this long was worth it; a server that ends them sooner has too much to do, or does not want them. */
+const SERVED_MS = 1000;
 
 /**
  * A watch that outlives its connections: it reconnects where it stopped, so that nothing is missed and nothing repeated, and
@@ -49,11 +51,13 @@ export async function* resumableWatch<T extends KubeObject>(
   while (!options.signal?.aborted) {
     const before = position.resourceVersion;
     let isEnded = false;
+    let openedAt: number | undefined;
     // One signal per connection: whoever serves it leaves no hooks on the caller's, which outlives them all.
     const connection = linkSignals(options.signal);
     try {
       const request = watchRequest(path, headers, options, position, requests);
       const events = await requests.openWatch({ ...request, signal: connection.signal });
+      openedAt = requests.clock.monotonic();
       for await (const event of events) {
         const update = advance<T>(position, event);
         if (update) yield update;
@@ -76,10 +80,10 @@ export async function* resumableWatch<T extends KubeObject>(
       if (!options.signal?.aborted) yield { type: 'EXPIRED' };
       return;
     }
-    const hasAdvanced = position.resourceVersion !== before;
-    if (hasAdvanced) backoff.reset();
+    const wasServed = openedAt !== undefined && requests.clock.monotonic() - openedAt >= SERVED_MS;
+    if (wasServed) backoff.reset();
     // Its time was over, or events came faster than a busy server could pass them on: whoever waits for the next one waits no longer.
-    if (isEnded && hasAdvanced) continue;
+    if (wasServed && isEnded && position.resourceVersion !== before) continue;
     await sleep(requests.clock, backoff.next(), options.signal).catch(() => {});
   }
 }

@@ -82,9 +82,9 @@ export class RunWorker {
     this.#log = new RunLog(run, ports.pod.name, () => new Date(ports.clock.now()), ports.print);
   }
 
-  /** The newest state of the Run that is known here: the watch may tell of older ones for a while. */
-  get resourceVersion(): string {
-    return this.#run.metadata.resourceVersion!;
+  /** The version of the Run's end, if it has one: the watch may tell of older ones for a while. */
+  get endVersion(): string | undefined {
+    return isTerminal(phaseOf(this.#run)) ? this.#run.metadata.resourceVersion : undefined;
   }
 
   /** A newer state of the Run, from the watch. */

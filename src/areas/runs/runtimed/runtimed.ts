@@ -38,7 +38,7 @@ export class Runtimed {
   readonly #runs: Informer<Run>;
   readonly #active = new Map<string, ActiveRun>();
   readonly #waiting = new Map<string, Run>();
-  /** Runs that are over for us while the watch still shows them, and up to which state: answers to writes come before their events. */
+  /** Runs that have ended while the watch still shows them, and the version of their end: answers to writes come before their events. */
   readonly #over = new Map<string, string>();
   readonly #used = new Map<string, number>();
   #found: ReadonlySet<string> = new Set();
@@ -150,6 +150,7 @@ export class Runtimed {
 
   #begin(run: Run, running: boolean): void {
     const { worker: ports, log, runtimeName } = this.#options;
+    const { namespace, name } = run.metadata;
     const uid = run.metadata.uid!;
     const asked = requestsOf(run);
     const requests = 'amounts' in asked ? asked.amounts : new Map<string, number>();
@@ -157,11 +158,14 @@ export class Runtimed {
     const worker = new RunWorker(run, ports);
     const done = worker
       .work(running && this.#found.has(uid) ? 'found' : running ? 'lost' : 'new')
-      .catch((error: unknown) => log.error('a Run was given up', { run: `${run.metadata.namespace}/${run.metadata.name}`, error }))
+      .then(() => {
+        const { endVersion } = worker;
+        // One without an end is still to be brought to it, by whoever is told of it next.
+        if (endVersion !== undefined && this.#runs.find(namespace, name!)?.metadata.uid === uid) this.#over.set(uid, endVersion);
+      })
+      .catch((error: unknown) => log.error('a Run was given up', { run: `${namespace}/${name}`, error }))
       .finally(() => {
         this.#active.delete(uid);
-        const { namespace, name } = run.metadata;
-        if (this.#runs.find(namespace, name!)?.metadata.uid === uid) this.#over.set(uid, worker.resourceVersion);
         this.#count(requests, -1);
         ports.metrics.active(runtimeName, this.#active.size);
         this.#take();

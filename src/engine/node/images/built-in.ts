@@ -34,6 +34,8 @@ const REAPER =
  * several times a second, and most of what is young is copied once for nothing.
  */
 const ROOM_FOR_THE_YOUNG = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
+/** The same, of one whose container has its limit of memory from the author of a Runtime: what it takes is missing for the Runs in there. */
+const LITTLE_ROOM_FOR_THE_YOUNG = ['--min-semi-space-size=2', '--max-semi-space-size=2'];
 /** Of programs with a small heap that share few cores with what they work for: threads that collect it cost more than they save. */
 const NO_COLLECTING_THREADS = '--single-threaded-gc';
 
@@ -63,7 +65,7 @@ export function standardBuiltIns(version: string, nodeBinary: string, programFol
           REAPER,
           'init',
           nodeBinary,
-          ...ROOM_FOR_THE_YOUNG,
+          ...LITTLE_ROOM_FOR_THE_YOUNG,
           NO_COLLECTING_THREADS,
           join(programFolder, 'runtime-server.js'),
           language,

@@ -7,7 +7,7 @@ function crowd(size: number) {
   const clock = new FakeClock();
   const begun: string[] = [];
   const handshakes = new Handshakes(clock, (one) => begun.push((one as unknown as { name: string }).name));
-  const add = (name: string) => handshakes.add({ name } as unknown as Socket);
+  const add = (name: string, remoteAddress?: string) => handshakes.add({ name, remoteAddress } as unknown as Socket);
   for (let i = 0; i < size; i++) add(`c${i}`);
   return { clock, begun, handshakes, add };
 }
@@ -45,4 +45,12 @@ it('Handshakes lets nobody begin in the place of one that took too long and ends
   handshakes.ended();
   add('later');
   expect(begun).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'later']);
+});
+
+it('Handshakes serves addresses in turn, so that one with many connections keeps nobody else waiting', () => {
+  const { begun, handshakes, add } = crowd(100);
+  add('other', '10.0.0.9');
+  handshakes.ended();
+  handshakes.ended();
+  expect(begun).toContain('other');
 });

@@ -8,12 +8,14 @@ const PATIENCE_MS = 10;
 
 /**
  * Lets connections begin TLS a few at a time. Node takes in whatever has arrived in one turn of the event loop: five hundred clients that
- * connect together would hold it for as long as five hundred signatures take. Those that wait are not read from.
+ * connect together would hold it for as long as five hundred signatures take. Those that wait are not read from. Addresses are served in turn: a Pod
+ * that opens connections and says nothing keeps itself waiting.
  */
 export class Handshakes {
   readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #begin: (socket: Socket) => void;
-  #waiting: Socket[] = [];
+  /** By address, in the order in which they are served. */
+  readonly #waiting = new Map<string, Socket[]>();
   /** One for each handshake that is under way and has not taken too long, in the order of their beginning. */
   #patience: Timer[] = [];
   /** How many have taken too long and are still to end. */
@@ -26,7 +28,10 @@ export class Handshakes {
 
   /** Takes a socket that is not read from yet. */
   add(socket: Socket): void {
-    this.#waiting.push(socket);
+    const address = socket.remoteAddress ?? '';
+    const line = this.#waiting.get(address);
+    if (line === undefined) this.#waiting.set(address, [socket]);
+    else line.push(socket);
     this.#goOn();
   }
 
@@ -41,14 +46,22 @@ export class Handshakes {
   }
 
   #goOn(): void {
-    while (this.#patience.length < AT_ONCE && this.#waiting.length > 0) {
+    while (this.#patience.length < AT_ONCE && this.#waiting.size > 0) {
       const timer = this.#clock.setTimer(PATIENCE_MS, () => {
         this.#patience = this.#patience.filter((other) => other !== timer);
         this.#late++;
         this.#goOn();
       });
       this.#patience.push(timer);
-      this.#begin(this.#waiting.shift()!);
+      this.#begin(this.#next());
     }
+  }
+
+  #next(): Socket {
+    const [[address, line]] = this.#waiting;
+    const socket = line.shift()!;
+    this.#waiting.delete(address);
+    if (line.length > 0) this.#waiting.set(address, line);
+    return socket;
   }
 }

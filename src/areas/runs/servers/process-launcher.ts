@@ -13,7 +13,7 @@ import { gateMessage, type Inside, type SystemEntry } from './sandbox/sandbox-co
 import { endSandbox, signalSandbox, startSandbox, type Sandbox } from './sandbox/start-sandbox.ts';
 import { systemCallFilter } from './sandbox/system-call-filter.ts';
 import { systemView } from './sandbox/system-view.ts';
-import { WarmRefill } from './warm-refill.ts';
+import { WarmPool } from './warm-pool.ts';
 import { WARM_STARTS } from './warm-start.ts';
 
 export interface ProcessLauncherOptions {
@@ -92,19 +92,14 @@ interface Worker {
 class ProcessLauncher implements Launcher {
   readonly #options: ProcessLauncherOptions;
   readonly #means: Means;
-  readonly #waiting: Worker[] = [];
   #filter: string | undefined;
   #next = 0;
-  readonly #refill: WarmRefill;
+  readonly #waiting: WarmPool<Worker>;
 
   constructor(options: ProcessLauncherOptions, means: Means) {
     this.#options = options;
     this.#means = means;
-    this.#refill = new WarmRefill(
-      options.warmWorkers,
-      () => this.#waiting.length,
-      () => this.#startWaiting(),
-    );
+    this.#waiting = new WarmPool({ wanted: options.warmWorkers, start: () => this.#startWaiting(), clock: options.clock });
     const filter = systemCallFilter();
     if (filter === undefined) return;
     this.#filter = join(means.folders.slots, 'filter');
@@ -125,7 +120,7 @@ class ProcessLauncher implements Launcher {
   }
 
   begin(): void {
-    this.#refill.fill();
+    this.#waiting.fill();
   }
 
   launch(launch: Launch): LaunchedProcess {
@@ -136,13 +131,8 @@ class ProcessLauncher implements Launcher {
       return notStarted(new Error(text));
     }
     const message = WARM_STARTS[language.name].message(launch.program, launch.workingDir, launch.env);
-    const at = message === undefined ? -1 : this.#waiting.findIndex(({ network }) => network === launch.network);
-    if (at >= 0) {
-      const [worker] = this.#waiting.splice(at, 1);
-      this.#refill.taken();
-      return this.#run(worker, name, message!, true);
-    }
-    this.#refill.taken();
+    const waiting = message === undefined ? undefined : this.#waiting.take(({ network }) => network === launch.network);
+    if (waiting !== undefined) return this.#run(waiting, name, message!, true);
     try {
       const worker = this.#start({ kind: 'gated', argv: language.commandLine(launch.program) }, launch.network);
       return this.#run(worker, name, gateMessage(launch.workingDir, { ...baseEnv, ...launch.env }), false);
@@ -152,9 +142,8 @@ class ProcessLauncher implements Launcher {
   }
 
   async close(): Promise<void> {
-    this.#refill.close();
     await Promise.all(
-      this.#waiting.splice(0).map(async (worker) => {
+      this.#waiting.close().map(async (worker) => {
         await endSandbox(worker.sandbox);
         this.#drop(worker);
       }),
@@ -163,21 +152,18 @@ class ProcessLauncher implements Launcher {
     await this.#means.cgroups?.close();
   }
 
-  /** One that waits for a Run. @returns false when none can be started */
-  #startWaiting(): boolean {
+  /** One that waits for a Run. @returns undefined when none can be started */
+  #startWaiting(): Worker | undefined {
     const { language, network } = this.#options;
     const { argv, script } = WARM_STARTS[language.name];
     const worker = this.#tryStart({ kind: 'warm', argv, script }, network);
-    if (worker === undefined) return false;
+    if (worker === undefined) return undefined;
     const gone = () => {
-      const at = this.#waiting.indexOf(worker);
-      if (at < 0) return;
-      this.#waiting.splice(at, 1);
+      if (!this.#waiting.remove(worker)) return;
       void worker.sandbox.emptied.then(() => this.#drop(worker));
     };
     worker.sandbox.child.once('error', gone).once('exit', gone);
-    this.#waiting.push(worker);
-    return true;
+    return worker;
   }
 
   /** A Run that finds none waiting starts its own, and fails with the reason if that fails too. */

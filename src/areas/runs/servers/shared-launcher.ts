@@ -1,8 +1,9 @@
+import { realClock, type Clock } from '../../../lib/clock.ts';
 import type { Child } from './children/child.ts';
 import { startChild } from './children/start-child.ts';
 import type { Language } from './language.ts';
 import type { Launch, LaunchedProcess, Launcher } from './launcher.ts';
-import { WarmRefill } from './warm-refill.ts';
+import { WarmPool } from './warm-pool.ts';
 import { WARM_STARTS } from './warm-start.ts';
 
 export interface SharedLauncherOptions {
@@ -13,34 +14,28 @@ export interface SharedLauncherOptions {
   warmWorkers: number;
   /** Puts a command line into a sandbox; absent: there is none. */
   wrap?: (argv: string[], launch: Launch | undefined) => string[];
+  clock?: Clock;
 }
 
 /** Output of what the main process left behind is waited for no longer than this. */
 const LEFTOVER_MS = 200;
 
 /** Every execution is a child process of its own, in a process group of its own; nothing else is between them. */
-export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: SharedLauncherOptions): Launcher {
-  const waiting: Child[] = [];
-  const startOne = () => {
-    const { argv } = WARM_STARTS[language.name];
-    const worker = startChild(wrap ? wrap(argv, undefined) : argv, { cwd: '/', env: baseEnv, listens: true });
-    worker.once('error', () => drop(worker));
-    worker.once('exit', () => drop(worker));
-    waiting.push(worker);
-    return true;
+export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap, clock = realClock }: SharedLauncherOptions): Launcher {
+  const warmStart = WARM_STARTS[language.name];
+  const start = () => {
+    const worker = startChild(wrap ? wrap(warmStart.argv, undefined) : warmStart.argv, { cwd: '/', env: baseEnv, listens: true });
+    worker.once('error', () => pool.remove(worker));
+    worker.once('exit', () => pool.remove(worker));
+    return worker;
   };
-  const drop = (worker: Child) => {
-    const at = waiting.indexOf(worker);
-    if (at >= 0) waiting.splice(at, 1);
-  };
-  const refill = new WarmRefill(warmWorkers, () => waiting.length, startOne);
-  refill.fill();
+  const pool = new WarmPool<Child>({ wanted: warmWorkers, start, clock });
+  pool.fill();
 
   return {
     launch(launch) {
-      const message = waiting.length > 0 ? WARM_STARTS[language.name].message(launch.program, launch.workingDir, launch.env) : undefined;
-      const worker = message === undefined ? undefined : waiting.shift();
-      refill.taken();
+      const message = warmWorkers > 0 ? warmStart.message(launch.program, launch.workingDir, launch.env) : undefined;
+      const worker = message === undefined ? undefined : pool.take();
       if (worker !== undefined) {
         worker.tell(message!);
         return launched(worker, true);
@@ -50,8 +45,7 @@ export function createSharedLauncher({ language, baseEnv, warmWorkers, wrap }: S
       return launched(startChild(wrap ? wrap(argv, launch) : argv, { cwd: launch.workingDir, env, listens: false }), false);
     },
     close() {
-      refill.close();
-      for (const worker of waiting.splice(0)) worker.killGroup('SIGKILL');
+      for (const worker of pool.close()) worker.killGroup('SIGKILL');
     },
   };
 }

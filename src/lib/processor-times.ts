@@ -13,7 +13,7 @@ const SPARE = 0.2;
 /** Ten numbers of 64 bits fit in. */
 const FIRST_LINE = Buffer.alloc(256);
 
-/** Costs the same for any number of processors where the machine has their sum in `stat`; elsewhere (macOS) each is asked. */
+/** One line in which the kernel has summed up all processors; where there is none (macOS) each is asked, and that costs more the more there are. */
 export function processorTimes(stat = '/proc/stat'): ProcessorTimes {
   return parseProcessorTimes(beginOf(stat)) ?? timesOfEach();
 }

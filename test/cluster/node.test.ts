@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { containerPlaces } from '../../src/engine/node/drivers/oci/container-pla
 import { instanceId } from '../../src/engine/node/network/network-plan.ts';
 import { Deployment, Node, Pod, Service } from '../../src/client/kinds.ts';
 import type { Json, KubeObject } from '../../src/kube/object.ts';
+import { AHEAD, FAR_AHEAD } from '../../src/main/processor-priority.ts';
 import { isReady, nodeUser, until, type NodeUser } from '../support/node-client.ts';
 import { spawnEngine, type SpawnedEngine } from '../support/spawned-engine.ts';
 import { nodeTools } from './node-tools.ts';
@@ -19,6 +20,8 @@ const folder = mkdtempSync(join(tmpdir(), 'tenantry-node-oci-'));
 const data = join(folder, 'data');
 let engine: SpawnedEngine;
 let user: NodeUser;
+
+const agentPid = (): number => Number(spawnSync('pgrep', ['-P', String(engine.pid), '-f', 'node.js'], { encoding: 'utf8' }).stdout);
 
 async function startUp(): Promise<void> {
   engine = await spawnEngine(data, { args: ['--node', 'oci', '--node-name', 'oci-node'] });
@@ -160,7 +163,6 @@ describe('the API server', () => {
     const get = () => require('https').get({ host: 'kubernetes.default.svc', path: '/api/v1/nodes?from=pod', rejectUnauthorized: false, agent: false },
       (answer) => (answer.resume(), console.log('answered'))).on('error', () => {});
     setInterval(get, 100);`;
-  const agentPid = (): number => Number(spawnSync('pgrep', ['-P', String(engine.pid), '-f', 'node.js'], { encoding: 'utf8' }).stdout);
   const answers = async (): Promise<number> => (await user.logs('asking').catch(() => '')).split('answered').length - 1;
 
   test('knows Pods by their own addresses, also those that ask after the agent was killed', async () => {
@@ -211,7 +213,15 @@ describe('a Pod that uses more of the processors than it asked for', () => {
     const [calm, burner] = [await cgroupOf('calm'), await cgroupOf('burner')];
     await untilGivesWay(burner);
     expect(turnsOf(calm)).toEqual(equal(512));
+    // Those whom all of them wait for need no Pod that gives way.
+    expect([engine.pid, agentPid()].map((pid) => getPriority(pid))).toEqual([FAR_AHEAD, AHEAD]);
 
+    await signal(burner, 'SIGSTOP');
+    await untilEqual(burner, 51);
+
+    await signal(burner, 'SIGCONT');
+    await untilGivesWay(burner);
+    process.kill(agentPid(), 'SIGKILL');
     await signal(burner, 'SIGSTOP');
     await untilEqual(burner, 51);
 
@@ -219,9 +229,8 @@ describe('a Pod that uses more of the processors than it asked for', () => {
     await untilGivesWay(burner);
     await user.close();
     await engine.kill();
-    await signal(burner, 'SIGSTOP');
-    await startUp();
     await untilEqual(burner, 51);
+    await startUp();
     for (const name of ['calm', 'burner']) await user.client.resource(Pod, 'default').delete(name, { gracePeriodSeconds: 1 });
     await until(
       () => user.pods(),

@@ -121,6 +121,8 @@ describe('kill -9', () => {
       () => user.pods(),
       (pods) => pods.length === 2 && pods.every(isReady),
     );
+    // What a Pod says passes the shim: what it has not written yet goes with it.
+    for (const name of ['loyal', 'once']) expect(await logsOf(name)).toBe('started\n');
     kill('shim.js');
     const loyal = await until(
       () => user.pod('loyal'),

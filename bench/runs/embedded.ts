@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bareSpawns } from './bare-spawns.ts';
 import { perRun, processorTimes } from './processor-time.ts';
 import { withProduct, type Product } from './product.ts';
 import { row } from './row.ts';
-import { CONCURRENCY, createRuntime, Ends, latencies, percentile, throughput } from './some-runs.ts';
+import { createRuntime, Ends, latencies, percentile, throughput } from './some-runs.ts';
 
 const RUNS = Number(process.env['BENCH_RUNS'] ?? 1000);
 /** A product that has served for a while: until then what it runs is being compiled. */
@@ -55,21 +55,6 @@ async function benchIsolation({ data, child, client }: Product, isolation: Isola
   console.log(
     `${isolation}: processor time per Run (ms): ${perRun(before, after, RUNS)}, the benchmark itself ${((ownUsed.user + ownUsed.system) / 1000 / RUNS).toFixed(2)}`,
   );
-}
-
-/** The least that a Run can cost: a process of bash, with its output read. */
-async function bareSpawns(count: number): Promise<number> {
-  const started = performance.now();
-  let left = count;
-  const worker = async () => {
-    while (left-- > 0) {
-      await new Promise<void>((resolve) =>
-        spawn('bash', ['-c', 'true'], { stdio: ['ignore', 'pipe', 'pipe'] }).once('close', () => resolve()),
-      );
-    }
-  };
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
-  return count / ((performance.now() - started) / 1000);
 }
 
 /** Status writes that the audit log has for the Runs of one measurement. */

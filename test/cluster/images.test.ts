@@ -235,7 +235,9 @@ describe('tenantry image', () => {
     mkdirSync(join(data, 'node'), { recursive: true });
     writeFileSync(join(data, 'node/registries.yaml'), `registries:\n  "${open.host}":\n    insecure: true\n`);
     expect(tenantry('pull', `${open.host}/team/app:1`)).toMatch(new RegExp(`^${open.host}/team/app@sha256:[0-9a-f]{64}\\n.+ s\\n$`));
-    expect(tenantry('list')).toMatch(new RegExp(`^NAME +DIGEST +SIZE +TENANTS\\n${open.host}/team/app:1 +[0-9a-f]{12} +[\\d.]+ [kM]B +-\\n$`));
+    expect(tenantry('list')).toMatch(
+      new RegExp(`^NAME +DIGEST +SIZE +TENANTS\\n${open.host}/team/app:1 +[0-9a-f]{12} +[\\d.]+ [kM]B +-\\n$`),
+    );
     expect(tenantry('rm', `${open.host}/team/app:1`)).toMatch(/removed, [\d.]+ [kM]B freed/);
     expect(readdirSync(join(data, 'node/images/layers'))).toEqual([]);
     expect(readdirSync(join(data, 'node/images/scratch'))).toEqual([]);

@@ -1,5 +1,6 @@
 import { RunKind, type Run } from '../../../api/kruntimes.io/v1alpha1/run.ts';
 import type { Client } from '../../../client/client.ts';
+import { versionOrder } from '../../../kube/resource-version.ts';
 import { sleep } from '../../../lib/abort.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Log } from '../../../lib/log.ts';
@@ -179,7 +180,7 @@ export class Runtimed {
   }
 }
 
-/** Versions are numbers that grow, with every server that is one of Kubernetes; of others nothing is known. */
+/** What cannot be compared is taken for new. */
 function isNotNewer(version: string | undefined, than: string | undefined): boolean {
-  return [version, than].every((text) => /^\d+$/.test(text ?? '')) && BigInt(version!) <= BigInt(than!);
+  return (versionOrder(version, than) ?? 1) <= 0;
 }

@@ -1,5 +1,6 @@
 import { internalServerError, StatusError } from '../../../kube/status.ts';
 import type { Log } from '../../../lib/log.ts';
+import { isServiceAccountName } from '../auth/authentication/service-account-identity.ts';
 import { forbiddenStatus } from '../auth/forbidden.ts';
 import { ANONYMOUS, type Attributes, type Authorizer, type Credentials, type UserInfo } from '../auth/user.ts';
 import type { AuditLog } from './audit.ts';
@@ -194,7 +195,7 @@ function flowOf({ identity }: Incoming, { user, info }: ApiRequest): string {
 /** Writes of people and of what works for them. Components ask by themselves, and reads wait for no commit. */
 function isWaitedFor({ user, info }: ApiRequest): boolean {
   if (!info.isResource || !WRITES.has(info.verb)) return false;
-  return !user.name.startsWith('system:') || user.name.startsWith('system:serviceaccount:');
+  return !user.name.startsWith('system:') || isServiceAccountName(user.name);
 }
 
 const WRITES: ReadonlySet<string> = new Set(['create', 'update', 'patch', 'delete']);

@@ -23,9 +23,13 @@ export function serviceAccountGroups(namespace: string): string[] {
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
+export function isServiceAccountName(userName: string): boolean {
+  return userName.startsWith(USER_PREFIX);
+}
+
 /** Undefined when the user is no ServiceAccount. */
 export function splitServiceAccountName(userName: string): { namespace: string; name: string } | undefined {
-  if (!userName.startsWith(USER_PREFIX)) return undefined;
+  if (!isServiceAccountName(userName)) return undefined;
   const parts = userName.slice(USER_PREFIX.length).split(':');
   const [namespace, name] = parts;
   if (parts.length !== 2 || !DNS_LABEL.test(namespace) || name.length > 253 || !DNS_SUBDOMAIN.test(name)) return undefined;

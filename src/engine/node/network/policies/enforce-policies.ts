@@ -1,6 +1,7 @@
 import type { Client } from '../../../../client/client.ts';
 import { Namespace, NetworkPolicy, Pod } from '../../../../client/kinds.ts';
 import type { KubeObject } from '../../../../kube/object.ts';
+import { versionOrder } from '../../../../kube/resource-version.ts';
 import type { Clock } from '../../../../lib/clock.ts';
 import type { Log } from '../../../../lib/log.ts';
 import type { Change, Informer } from '../../../../runtime/informer/informer.ts';
@@ -199,10 +200,9 @@ export class PolicyEnforcer {
   }
 }
 
-/** Resource versions count upwards in every Kubernetes there is; other texts are taken for new. */
+/** What cannot be compared is taken for new. */
 function isOlder(version: string, than: string | undefined): boolean {
-  if (than === undefined || !/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
-  return BigInt(version) < BigInt(than);
+  return (versionOrder(version, than) ?? 1) < 0;
 }
 
 function nextTurn(): Promise<void> {
